@@ -18,8 +18,27 @@ static inline uint32_t bloom_num_probes(double bits_per_key){
   return num_probes<1 ? 1 : num_probes>30 ? 30 : (uint32_t)num_probes;
 }
 
+/* Returns the zeros below the lowest bit of x that is set; there is one. */
+static inline uint32_t bloom_num_low_zeros64(uint64_t x){
+#if defined(__GNUC__)
+  return (uint32_t)__builtin_ctzll(x);
+#else
+  uint32_t num_zeros = 0;
+  for(; (x & 1)==0; x>>=1) num_zeros++;
+  return num_zeros;
+#endif
+}
+
 static inline uint64_t bloom_rotate_left64(uint64_t x, int num_bits){
   return x << num_bits | x >> (64 - num_bits);
+}
+
+/* Makes each bit of x touch all others: the end of XXH64, a bijection.
+** Source: xxHash, doc/xxhash_spec.md. */
+static inline uint64_t bloom_mix64(uint64_t x){
+  x = (x ^ x >> 33) * 0xc2b2ae3d27d4eb4fu;
+  x = (x ^ x >> 29) * 0x165667b19e3779f9u;
+  return x ^ x >> 32;
 }
 
 /* The i-th of hashes that have no pattern in common with those of keys: SplitMix64 [Steele,

@@ -1,0 +1,167 @@
+/*
+** Entries of bloom_index: which blocks hold a token?  A sorted list of entries (token, block)
+** is stored in rows that fill a page of 4 KB.
+**
+**   block    a range of ids, by its number, below 2^28
+**   segment  2^12 blocks with consecutive numbers
+**   list     the blocks of one token in one segment, ascending; its id is
+**            token * num_segments + segment, below 2^56
+**   row      lists with ascending ids, at most 4,056 bytes; a list is never divided
+**   run      rows with ascending ids.  end_block, above all its block numbers, is fixed, and
+**            with it the number of segments.  Each row holds the last id of the row before
+**            it, so that a missing row is noticed.
+**
+** A row's rowid is slot<<56 | id of its last list, slot being the run's, so that the first rowid
+** that is not below slot<<56 | id is that of the only row that can hold the list.
+**
+** entries_read.c reads a row, entries_write.c writes it.  The caller owns all memory.
+** ../../FORMATS.md describes the bytes.
+*/
+#ifndef BLOOM_CORE_ENTRIES_ENTRIES_H
+#define BLOOM_CORE_ENTRIES_ENTRIES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../debug.h"
+
+/* Bytes of a row, at most.  Tests set less, and smaller segments, for more rows and segments. */
+#ifndef BLOOM_ENTRIES_ROW_BYTES
+# define BLOOM_ENTRIES_ROW_BYTES 4056
+#endif
+#ifndef BLOOM_SEGMENT_LG
+# define BLOOM_SEGMENT_LG 12
+#endif
+#define BLOOM_SEGMENT_BLOCKS (1u << BLOOM_SEGMENT_LG)
+
+/* Limits: the blocks of a run, the lists of a row, the bits of an id. */
+#define BLOOM_ENTRIES_MAX_BLOCKS (1u << 28)
+#define BLOOM_ENTRIES_MAX_LISTS 4096
+#define BLOOM_ENTRIES_ID_BITS 56
+#define BLOOM_ENTRIES_ID_MASK (((uint64_t)1 << BLOOM_ENTRIES_ID_BITS) - 1)
+
+/* The `before` of a run's first row. */
+#define BLOOM_ENTRIES_NO_ID UINT64_MAX
+
+/* The bytes of a row before its skips, and of a skip; how many skips the writer makes, at most. */
+#define BLOOM_ENTRIES_HEADER_BYTES 34
+#define BLOOM_ENTRIES_SKIP_BYTES 6
+#define BLOOM_ENTRIES_MAX_SKIPS 15
+
+/* The most bits of a list: the code of its gap (24 + 56), its number of blocks, and them.  Rice
+** codes take the most, 1.0175 bits a block, where k is 1 and 0.345 of the blocks are there. */
+#define BLOOM_ENTRIES_LIST_BITS \
+  (80 + 2*BLOOM_SEGMENT_LG + 1 + BLOOM_SEGMENT_BLOCKS + BLOOM_SEGMENT_BLOCKS/50 + 8)
+_Static_assert(BLOOM_SEGMENT_LG>=6 && BLOOM_SEGMENT_LG<=12, "a list has at most 4,096");
+_Static_assert(8*BLOOM_ENTRIES_HEADER_BYTES + BLOOM_ENTRIES_LIST_BITS<=8*BLOOM_ENTRIES_ROW_BYTES,
+               "each list fits a row");
+_Static_assert(8*BLOOM_ENTRIES_ROW_BYTES<=UINT16_MAX, "skips hold offsets of 16 bits");
+
+/* Returns the segments of a run. */
+static inline uint32_t bloom_entries_num_segments(uint32_t end_block){
+  return (end_block + BLOOM_SEGMENT_BLOCKS - 1) >> BLOOM_SEGMENT_LG;
+}
+
+/* Returns the id of a list.  The caller sees to it that it is below 2^56. */
+static inline uint64_t bloom_entries_id(uint64_t token, uint32_t segment, uint32_t num_segments){
+  assert( segment<num_segments && token<=BLOOM_ENTRIES_ID_MASK/num_segments );
+  return token * num_segments + segment;
+}
+
+/* Returns the rowid of a row. */
+static inline uint64_t bloom_entries_rowid(uint32_t slot, uint64_t last_id){
+  assert( slot<256 && last_id<=BLOOM_ENTRIES_ID_MASK );
+  return (uint64_t)slot << BLOOM_ENTRIES_ID_BITS | last_id;
+}
+
+/* What end_block says of a run's lists. */
+typedef struct bloom_entries_shape {
+  uint32_t end_block;
+  uint32_t num_segments;
+  uint64_t reciprocal;    /* 2^32 / num_segments, rounded down */
+  uint32_t last_blocks;   /* blocks of the last segment, 1 .. BLOOM_SEGMENT_BLOCKS */
+  uint32_t last_bits;     /* bits of their numbers */
+} bloom_entries_shape;
+
+/* -- Reading ------------------------------------------------------------------------------ */
+
+/* A row that is being read.  The caller reads `before`, `first`, `last`, `num_lists` and
+** `shape.end_block` after bloom_entries_open(), and `id` and `num_blocks` of the list at hand. */
+typedef struct bloom_entries_row {
+  uint64_t before, first, last;  /* ids: of the row before, or BLOOM_ENTRIES_NO_ID; of this row */
+  uint64_t id;                   /* of the list at hand */
+  uint32_t num_blocks;           /* of the list at hand; 0: there is none */
+  uint32_t num_lists;
+  bloom_entries_shape shape;
+
+  /* The rest is private.  Positions are bits from the first byte of the row on. */
+  const uint8_t *bytes;
+  uint32_t num_bytes;
+  uint32_t num_begun;            /* the lists up to the one at hand */
+  uint32_t lists_per_skip;       /* 0: no skips */
+  uint32_t num_skips;
+  uint32_t gap_k;                /* Rice parameter of the gaps of ids */
+  uint32_t segment;              /* of the list at hand */
+  uint32_t blocks_at;            /* position of the blocks of the list at hand */
+  uint32_t next_at;              /* position of the next list; 0: not known yet */
+  uint8_t is_damaged;            /* once damage was seen, all calls return -1 */
+} bloom_entries_row;
+
+/* Reads the header.  Returns 1, or 0 if it is damaged: length, checksum, the range of a field, or
+** a last id that is not the rowid's.  bytes stay the caller's, and must outlive row. */
+int bloom_entries_open(bloom_entries_row *row, const uint8_t *bytes, size_t num_bytes,
+                       uint64_t run_number, uint64_t rowid);
+
+/* Moves to the next list, the first time to the first one.  Returns 1; 0 if there is none; -1 if
+** the row is damaged. */
+int bloom_entries_next(bloom_entries_row *row);
+
+/* Moves to the first list whose id is at least `id`, from the list at hand on: that one stays, if
+** its id is.  Returns 1; 0 if there is none, as after the last next(); -1 if the row is damaged. */
+int bloom_entries_seek(bloom_entries_row *row, uint64_t id);
+
+/* Writes the blocks of the list at hand, ascending, as numbers within its segment.  Returns
+** num_blocks, 1 .. BLOOM_SEGMENT_BLOCKS; -1 if the row is damaged.
+**
+** All BLOOM_SEGMENT_BLOCKS blocks cost no bits, so a damaged row of 4 KB whose checksum is right
+** can hold 4,096 lists of as many blocks, and no more: 16 million. */
+int bloom_entries_read(bloom_entries_row *row, uint16_t blocks[BLOOM_SEGMENT_BLOCKS]);
+
+/* -- Writing ------------------------------------------------------------------------------ */
+
+/* Writes the rows of a run, one after the other.  All of it is private. */
+typedef struct bloom_entries_writer {
+  bloom_entries_shape shape;
+  uint64_t before, first, last;  /* ids: of the row before; of the row at hand */
+  uint32_t num_lists;
+  uint32_t segment;              /* of the last list */
+  uint32_t gap_k;
+  uint32_t lists_per_skip;       /* a power of 2; 0: ids are too far apart for skips */
+  uint32_t num_skips;
+  uint32_t skip_deltas[BLOOM_ENTRIES_MAX_SKIPS + 1];
+  uint16_t skip_offsets[BLOOM_ENTRIES_MAX_SKIPS + 1];
+  uint64_t word;                 /* bits that fill no byte yet, and how many */
+  uint32_t word_bits;
+  uint32_t num_bytes;            /* whole bytes of the row's lists */
+  uint8_t bytes[BLOOM_ENTRIES_ROW_BYTES + BLOOM_ENTRIES_LIST_BITS/8 + 16];
+} bloom_entries_writer;
+
+/* Begins a run, or goes on with one behind a row whose last id is `before`, else
+** BLOOM_ENTRIES_NO_ID.  mean_gap is the mean distance of ids that the caller expects: the first row
+** is coded for it, each other one for the mean of the row before. */
+void bloom_entries_writer_begin(bloom_entries_writer *writer, uint32_t end_block, uint64_t before,
+                                uint64_t mean_gap);
+
+/* Adds a list of 1 .. BLOOM_SEGMENT_BLOCKS ascending blocks, numbers within its segment; ids
+** ascend.  Returns 1; 0, and adds nothing, if the row at hand has no room for it.  An empty row
+** has room for every list. */
+int bloom_entries_writer_add(bloom_entries_writer *writer, uint64_t id, const uint16_t *blocks,
+                             uint32_t num_blocks);
+
+/* Ends the row at hand, which has a list: writes its bytes and its rowid.  Returns the number of
+** bytes.  The next row begins. */
+size_t bloom_entries_writer_finish(bloom_entries_writer *writer, uint64_t run_number,
+                                   uint32_t slot, uint8_t out[BLOOM_ENTRIES_ROW_BYTES],
+                                   uint64_t *rowid);
+
+#endif

@@ -1,0 +1,77 @@
+/*
+** A sample of a column's texts, from which the cuts of its classes are chosen (lists.h).
+**
+** More lists tell texts apart better, and take more room.  So common classes are cut into many
+** lists and rare ones into few, as long as there is room:
+**
+**   cost   bytes that the entries of a class take, for each block of the table
+**   gain   how many blocks a list of the class has on average, times the root of (how often the
+**          class stands in the texts * in how many blocks): needles have common pieces more
+**          often than rare ones, but where one piece is repeated, not as often as texts
+**
+** Each class gets the cut with the least gain + lambda * cost, and lambda is found by bisection:
+** the entries are to take target_fraction of the text's bytes.
+**
+** The sample counts blocks, whole ones: as many as are sampled, up to
+** BLOOM_LISTS_SAMPLE_BLOCKS.  Blocks from places that are spread over the table are best, some
+** neighbours at each.
+*/
+#ifndef BLOOM_CORE_ENTRIES_SAMPLE_H
+#define BLOOM_CORE_ENTRIES_SAMPLE_H
+
+#include "texts.h"
+
+/* More are not counted. */
+#define BLOOM_LISTS_SAMPLE_BLOCKS 1024
+
+/* What entries are to take of the text's bytes, pages of 4,096 bytes included.  The table has
+** lists that the sample has not seen: it takes up to 0.008 more. */
+#define BLOOM_LISTS_TARGET 0.117
+
+/* A class has a tree of lists: node 1 is the class uncut, nodes 2 * i and 2 * i + 1 are the halves
+** of node i. */
+#define BLOOM_LISTS_NODES (2 << BLOOM_LISTS_MAX_CUT)
+
+/* 5.4 MB, of the caller's memory. */
+typedef struct bloom_lists_sample {
+  uint32_t num_blocks;   /* ended so far */
+  uint64_t num_bytes;    /* of their text */
+  uint32_t num_grams[BLOOM_LISTS_CLASSES];                       /* that begin so */
+  uint16_t num_with[BLOOM_LISTS_CLASSES][BLOOM_LISTS_NODES];     /* blocks, the open one too */
+  uint64_t has[BLOOM_LISTS_CLASSES][BLOOM_LISTS_NODES/64];       /* bit i: the open block, node i */
+  float cost[BLOOM_LISTS_CLASSES][BLOOM_LISTS_MAX_CUT + 1];      /* bits for each block */
+  float gain[BLOOM_LISTS_CLASSES][BLOOM_LISTS_MAX_CUT + 1];
+  float cost_of[BLOOM_LISTS_SAMPLE_BLOCKS + 1]; /* of a list that so many blocks have */
+} bloom_lists_sample;
+
+void bloom_lists_sample_begin(bloom_lists_sample *sample);
+
+/* Adds grams of a text in the open block. */
+void bloom_lists_sample_add(bloom_lists_sample *sample, const uint32_t *grams, size_t num_grams);
+
+/* Adds a text to the open block; the arguments are bloom_text_begin()'s. */
+void bloom_lists_sample_add_text(bloom_lists_sample *sample, const uint8_t *text, size_t num_bytes,
+                                 int passes_nul);
+
+/* Ends the open block, which has so many bytes of text; the next one is open. */
+void bloom_lists_sample_end_block(bloom_lists_sample *sample, uint64_t num_bytes);
+
+/* Returns 1 if further blocks are not counted. */
+static inline int bloom_lists_sample_is_full(const bloom_lists_sample *sample){
+  return sample->num_blocks==BLOOM_LISTS_SAMPLE_BLOCKS;
+}
+
+/* What bloom_lists_choose() expects. */
+typedef struct bloom_lists_estimate {
+  double fraction; /* of the text's bytes that entries take */
+  double density;  /* of the blocks that a list has, on average over all grams of the texts */
+} bloom_lists_estimate;
+
+/* Chooses the cuts for a table of num_blocks blocks, of which those of the sample are some.
+** Without any blocks all classes are cut alike.  Overwrites cost, gain and cost_of; may be called
+** again with other arguments.  A density above 0.06 says that blocks are small for their texts:
+** larger ones (a larger shift) tell more at the same size. */
+bloom_lists_estimate bloom_lists_choose(bloom_lists_sample *sample, uint64_t num_blocks,
+                                        double target_fraction, bloom_lists *lists);
+
+#endif
