@@ -13,7 +13,7 @@
 
 #include <sqlite3.h>
 
-#define BLOOM_VERSION "1.2.1"
+#define BLOOM_VERSION "1.3.0"
 
 #if defined(_WIN32)
 # define BLOOM_EXPORT __declspec(dllexport)

@@ -254,7 +254,7 @@ def one_version(args):
             db.execute("CREATE TABLE %s(id INTEGER PRIMARY KEY, k %s)" % (name, type_))
             db.executemany("INSERT INTO %s(k) VALUES (?)" % name, [(text,) for text in numbers()[:num_rows]])
             execute(db, "CREATE VIRTUAL TABLE f_{0} USING bloom({0}, k)".format(name),
-                    "CREATE VIRTUAL TABLE i_{0} USING bloom_index({0}, k, probes = 32)".format(name))
+                    "CREATE VIRTUAL TABLE i_{0} USING bloom_index({0}, k)".format(name))
             command(db, "i_" + name, "merge")
         execute(db, "CREATE TABLE stored(filter)", "INSERT INTO stored SELECT bloom_build(CAST(k AS REAL), 20) FROM a",
                 "COMMIT")
@@ -347,9 +347,9 @@ def indexes_of_1_1_0_are_not_read(files):
     execute(db, "DROP TRIGGER f_after_insert", 'CREATE TRIGGER "f_after_insert" AFTER INSERT ON "t" WHEN new."id" <= (SELECT covered FROM "f_state")'
             ' BEGIN INSERT INTO "f_changed"(id) VALUES (new."id") ON CONFLICT DO NOTHING; END')
     for sql in "SELECT * FROM f", "SELECT count(*) FROM f WHERE id = 1", "INSERT INTO f(f) VALUES ('merge')", "INSERT INTO f(f) VALUES ('rebuild')":
-        expect(str(error_of(db, sql)), "bloom_index: f was made by bloom 1.1: DROP TABLE it, create it again, and run 'merge'")
+        expect(str(error_of(db, sql)), "bloom_index: f is damaged: its configuration; drop it and create it again")
     execute(db, "INSERT INTO t(k) VALUES ('new')", "UPDATE t SET k = 'other' WHERE id = 1", "DROP TABLE f")
-    expect(column(db, "SELECT name FROM sqlite_master"), ["t", "other"])
+    expect(column(db, "SELECT name FROM sqlite_master"), ["t", "other", "f_state", "f_layout", "f_config"])
 
 
 @test
@@ -375,7 +375,8 @@ def lines_without_bloom(module):
         return statements
     assert 'search for `INSERT INTO "log_index_changed"` instead' in blocks
     tables = ["log_index" + suffix for suffix in re.findall(r"`(?:log_index)?(_\w+)`", blocks[blocks.index("For an index"):])]
-    expect(tables, ["log_index_state", "log_index_changed", "log_index_blocks_1", "log_index_blocks_2", "log_index_canary"])
+    expect(tables, ["log_index_state", "log_index_changed", "log_index_spans", "log_index_entries1", "log_index_zones1", "log_index_canary"])
+    tables = [table.replace("zones1", "entries2") for table in tables]  # what this one has
     done = []
     for sql in statements:
         if sql.startswith("DROP TRIGGER"):
@@ -480,7 +481,7 @@ def flipped_bits(files, module):
     if module == FILTER:
         db.execute("UPDATE f_pages SET bytes = substr(bytes, 1, 32) || zeroblob(length(bytes) - 32) WHERE rowid = 2")
     else:
-        db.execute("UPDATE f_blocks_1 SET data = zeroblob(length(data))")
+        db.execute("UPDATE f_entries1 SET data = zeroblob(length(data))")
     expect(error_of(db, "INSERT INTO f(f) VALUES ('integrity-check')").sqlite_errorname, "SQLITE_CORRUPT_VTAB")
     found = column(db, "PRAGMA integrity_check")
     assert (found != ["ok"]) == (sqlite3.sqlite_version_info >= (3, 44)), found
@@ -511,7 +512,7 @@ def damaged_b_tree(files, module, table):
     assert num_failed > 0
 
 
-for module, tables in (FILTER, ("f_pages", "f_new", "t")), (INDEX, ("f_state", "f_changed", "f_blocks_1", "t")):
+for module, tables in (FILTER, ("f_pages", "f_new", "t")), (INDEX, ("f_state", "f_changed", "f_entries1", "t")):
     for table in tables:
         case(damaged_b_tree, "%s, %s" % (module, table), module, table)
 

@@ -20,7 +20,7 @@ def make(db, num_rows=NUM_ROWS, columns="k, message LIKE"):
     db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT, message TEXT)")
     db.execute("INSERT INTO log WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < %d)"
                " SELECT i, 'key' || i, 'request ' || (i * 7919 %% 100003) FROM c" % num_rows)
-    db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, %s, probes = 20)" % columns)
+    db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, %s)" % columns)
     db.execute("INSERT INTO log_index(log_index) VALUES ('merge')")
     return db
 
@@ -49,62 +49,104 @@ def rows_of(db, table):
     return db.execute("SELECT rowid, data FROM " + table).fetchall()
 
 
-def bits_are_gone(files, how):
-    """Each row of the blocks in turn loses bits, its size stays: no query loses a row."""
+TABLES = "log_index_entries1", "log_index_entries2", "log_index_spans"
+
+
+def each_row_is_damaged(files, how):
+    """Each row in turn: no query loses a row, 'integrity-check' finds it, and 'merge' repairs it."""
     db = make(files.connect())
     r = random.Random(7)
-    for table in "log_index_blocks_1", "log_index_blocks_2":
-        rows = [row for row in rows_of(db, table) if row[1]]
-        assert len(rows) >= 4, len(rows)
-        for rowid, data in rows * (1 if how == "all" else 3):
-            if how == "all":
-                changed = bytes(len(data))
-            elif how == "a byte in each part":
-                changed = bytearray(data)
-                for at in range(r.randrange(min(1014, len(data))), len(data), 1014):
-                    changed[at] ^= 1 << r.randrange(8)
+    for table in TABLES:
+        rows = rows_of(db, table)
+        for rowid, data in rows if len(rows) < 25 else r.sample(rows, 25):
+            if how == "gone":
+                db.execute("DELETE FROM %s WHERE rowid = ?" % table, (rowid,))
             else:
-                changed = r.choice([row for row in rows if len(row[1]) == len(data) and row[0] != rowid] or [(0, bytes(len(data)))])[1]
-            db.execute("UPDATE %s SET data = ? WHERE rowid = ?" % table, (bytes(changed), rowid))
+                changed = bytearray(data)
+                if how == "all":
+                    changed = bytes(len(data))
+                elif how == "short":
+                    changed = data[:r.randrange(len(data))]
+                elif how == "of another row":
+                    changed = r.choice([row for row in rows if row[0] != rowid] or [(0, b"")])[1]
+                else:
+                    changed[r.randrange(len(changed))] ^= 1 << r.randrange(8)
+                db.execute("UPDATE %s SET data = ? WHERE rowid = ?" % table, (bytes(changed), rowid))
             is_right(db)
             error = error_of(db, CHECK)
             assert "damaged" in str(error), (table, rowid, len(data), error)
-            db.execute("UPDATE %s SET data = ? WHERE rowid = ?" % table, (data, rowid))
-    command(db, "merge")
-    is_sound(db)
-
-
-for how in "all", "a byte in each part", "of another row":
-    case(bits_are_gone, how, how)
-
-
-@test
-def rows_of_an_older_build(files):
-    """Rows from before a 'rebuild' are none of the index."""
-    db = make(files.connect())
-    old = rows_of(db, "log_index_blocks_1")
-    db.execute("UPDATE log SET k = 'late' WHERE id = 100")
-    command(db, "rebuild")
-    for rowid, data in old:
-        db.execute("UPDATE log_index_blocks_1 SET data = ? WHERE rowid = ?", (data, rowid))
-    expect(one(db, "SELECT id FROM log_index WHERE k = 'late'"), 100)
+            db.execute("INSERT OR REPLACE INTO %s(rowid, data) VALUES (?, ?)" % table, (rowid, data))
+    db.execute("DELETE FROM log_index_entries1 WHERE rowid = (SELECT min(rowid) FROM log_index_entries1)")
     is_right(db)
     command(db, "merge")
     is_sound(db)
 
 
+for how in "gone", "all", "short", "a bit", "of another row":
+    case(each_row_is_damaged, how, how)
+
+
+@test
+def rows_of_a_former_run(files):
+    """Put back where a run has its slot and last list now: none of them is taken for the run's."""
+    db = make(files.connect(), columns="k")
+    old = rows_of(db, "log_index_entries1")
+    db.execute("UPDATE log SET k = 'late' WHERE id = 100")
+    command(db, "rebuild")
+    for rowid, data in old:
+        if one(db, "SELECT count(*) FROM log_index_entries1 WHERE rowid = ?", rowid):
+            db.execute("UPDATE log_index_entries1 SET data = ? WHERE rowid = ?", (data, rowid))
+        else:
+            db.execute("INSERT INTO log_index_entries1(rowid, data) VALUES (?, ?)", (rowid, data))
+        expect(db.execute("SELECT id FROM log_index WHERE k = 'late'").fetchall(), [(100,)])
+    for id, key in db.execute("SELECT id, k FROM log WHERE id % 37 = 0").fetchall():
+        assert (id,) in db.execute("SELECT id FROM log_index WHERE k = ?", (key,)).fetchall()
+    command(db, "merge")
+    expect(one(db, "SELECT id FROM log_index WHERE k = 'late'"), 100)
+    command(db, "integrity-check")
+
+
+@test
+def tables_are_swapped(files):
+    """Those of two columns of the same values, whose rows have the same tokens."""
+    db = files.connect()
+    execute(db, "CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT, n TEXT)", "INSERT INTO log WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 4000)"
+            " SELECT i, 'key' || i, 'key' || (4001 - i) FROM c", "CREATE VIRTUAL TABLE log_index USING bloom_index(log, k, n)")
+    command(db, "merge")
+    execute(db, "CREATE TEMP TABLE kept AS SELECT rowid AS r, data FROM log_index_entries1", "DELETE FROM log_index_entries1",
+            "INSERT INTO log_index_entries1(rowid, data) SELECT rowid, data FROM log_index_entries2", "DELETE FROM log_index_entries2",
+            "INSERT INTO log_index_entries2(rowid, data) SELECT r, data FROM kept")
+    for i in range(1, 4001, 97):
+        expect(db.execute("SELECT id FROM log_index WHERE k = 'key%d'" % i).fetchall(), [(i,)])
+        expect(db.execute("SELECT id FROM log_index WHERE n = 'key%d'" % i).fetchall(), [(4001 - i,)])
+    fails(db, CHECK, "damaged")
+    command(db, "merge")
+    command(db, "integrity-check")
+
+
+@test
+def vacuum_keeps_rowids(files):
+    """Of entries, in this SQLite, with gaps between them."""
+    db = make(files.connect())
+    before = [rows_of(db, table) for table in TABLES]
+    execute(db, "DELETE FROM log WHERE id % 2", "VACUUM")
+    expect([rows_of(db, table) for table in TABLES], before)
+    is_believed(db)
+    command(db, "integrity-check")
+
+
 A_PAGE = "reads the whole table: a page of the index is damaged; 'merge' repairs it"
 # What is done, what the plan says once a query has met it, and what 'integrity-check' says.
 DAMAGES = [
-    ("DELETE FROM log_index_blocks_1 WHERE rowid > 10", A_PAGE, "damaged"),
-    ("DELETE FROM log_index_blocks_1 WHERE rowid = 12", A_PAGE, "damaged"),
-    ("DELETE FROM log_index_blocks_1 WHERE rowid = 1", A_PAGE, "damaged"),
-    ("DELETE FROM log_index_blocks_1 WHERE rowid = 3", A_PAGE, "damaged"),
-    ("DELETE FROM log_index_blocks_1", A_PAGE, "damaged"),
-    ("DELETE FROM log_index_blocks_2 WHERE rowid = 2", A_PAGE, "damaged"),
+    ("DELETE FROM log_index_entries1 WHERE rowid > (SELECT min(rowid) FROM log_index_entries1)", A_PAGE, "damaged"),
+    ("DELETE FROM log_index_entries1", A_PAGE, "damaged"),
+    ("DELETE FROM log_index_entries2 WHERE rowid < 0", "", "damaged"),
+    # What is in memory is right; the check reads the tables.
+    ("DELETE FROM log_index_spans", "", "damaged"),
+    ("UPDATE log_index_spans SET data = x''", "", "damaged"),
     ("UPDATE log_index_state SET layout = NULL", A_PAGE, "damaged"),
-    ("UPDATE log_index_blocks_1 SET data = NULL", A_PAGE, "damaged"),
-    ("UPDATE log_index_blocks_1 SET data = x'00'", A_PAGE, "damaged"),
+    ("UPDATE log_index_entries1 SET data = NULL", A_PAGE, "damaged"),
+    ("UPDATE log_index_entries1 SET data = x'00'", A_PAGE, "damaged"),
     # The triggers compare ids with it, so changes may be lost; each query looks, and no plan does.
     ("UPDATE log_index_state SET covered = 0", "", "covered was changed"),
     ("UPDATE log_index_state SET covered = NULL", "", "covered was changed"),
@@ -143,7 +185,7 @@ for damage, words, check_says in DAMAGES:
 
 # Of a configuration with two keys: its head, then 4 bytes a key, the source's name, and each column's.
 CONFIGS = {
-    "short": lambda data: data[:12], "probes": lambda data: u32(data, 4, 33), "no key": lambda data: u32(data, 16, 0),
+    "short": lambda data: data[:12], "no key": lambda data: u32(data, 16, 0),
     "17 keys": lambda data: u32(data, 16, 17), "keys without bytes": lambda data: u32(data[:40], 16, 16), "name's length": lambda data: u32(data, 28, 2**32 - 1),
     "NUL in a name": lambda data: data[:33] + b"\0" + data[34:], "no name": lambda data: data[:28], "no source": lambda data: data[:28] + b"\7\0\0\0" + data[35:],
     "half a name": lambda data: data[:30],
@@ -232,11 +274,10 @@ for sql in "SELECT count(*) FROM log_index WHERE k = 'key77'", "SELECT count(*) 
 case(refused, "ignored once", "SELECT count(*) FROM log_index WHERE k = 'key77'", sqlite3.SQLITE_IGNORE, 1)
 
 
-LAYOUTS = {"a merge that did not end": (4, "<I", 3), "magic": (0, "<I", 0), "number of keys": (36, "<I", 3), "no probes": (32, "<I", 0), "probes": (32, "<I", 33), "rows": (16, "<Q", 2**62 + 1),
-           "blocks": (56, "<Q", 2**40 + 1), "dead blocks": (64, "<Q", 2**40), "open block's first id": (80, "<q", NUM_ROWS + 2), "open bits": (92, "<I", 16129),
-           "full groups": (96, "<I", 2), "join from": (100, "<I", 2), "joined units": (104, "<I", 505), "units that are not there": (104, "<I", 9),
-           "joined bands": (108, "<I", 32), "number of sizes": (112, "<I", 10), "no unit": (116, "<I", 0), "units": (116, "<I", 504),
-           "a join of fewer units than it takes in": (104, "20s", struct.pack("<5I", 1, 0, 2, 1, 1))}
+LAYOUTS = {"magic": (0, "<I", 0), "number of keys": (40, "<I", 3), "rows": (32, "<Q", 2**62 + 1), "no generation": (44, "<I", 0), "three generations": (44, "<I", 3),
+           "place": (56, "<I", 2), "shift": (60, "<I", 64), "spans": (64, "<I", 2**31), "hash of spans": (72, "<Q", 1), "bits of a key": (96, "<I", 37), "no bits of a key": (96, "<I", 0),
+           "runs": (100, "<I", 33), "a run less": (100, "<I", 0), "last list": (120, "<Q", 2**56), "number of a run": (112, "<Q", 1), "no blocks": (140, "<I", 0),
+           "slot": (144, "<I", 127), "role": (148, "<I", 3)}
 
 
 def layout_is_damaged(files, at, form, number):
@@ -247,47 +288,13 @@ def layout_is_damaged(files, at, form, number):
     for bytes_now in data + bytes(8), checksummed(data):
         db.execute("UPDATE log_index_state SET layout = ?", (bytes_now,))
         is_right(db)
-        has_not_ended = at == 4 and bytes_now == checksummed(data)
-        plan_says(db, "a merge did not come to its end; 'merge' repairs it" if has_not_ended else "")
-        fails(db, CHECK, "did not come to its end" if has_not_ended else "bloom_index: log_index is damaged")
+        fails(db, CHECK, "damaged")
     command(db, "merge")
     is_sound(db)
 
 
 for name in LAYOUTS:
     case(layout_is_damaged, name, *LAYOUTS[name])
-
-
-def ends_are_not_those_of_the_layout(files, changes):
-    """Each has a right checksum, and a merge that has to find a changed row's block meets it."""
-    db = make(files.connect(), columns="k")
-    data = bytearray(state(db, "layout")[:-8])
-    for at, plus in changes.items():
-        struct.pack_into("<q", data, at, struct.unpack_from("<q", data, at)[0] + plus)
-    db.execute("UPDATE log_index_state SET layout = ?, covered = covered + ?", (checksummed(bytes(data)), changes.get(8, 0)))
-    fails(db, CHECK, "bloom_index: log_index is damaged: a page of it")
-    db.execute("UPDATE log SET k = k || '!' WHERE id = 52")
-    command(db, "merge")
-    is_sound(db)
-
-
-for name, changes in {"a block more": {56: 1}, "a block less": {56: -1}, "one is dead": {64: 1}, "open block's first id": {80: -1}, "covered": {8: 100 - NUM_ROWS, 80: 100 - NUM_ROWS}}.items():
-    case(ends_are_not_those_of_the_layout, name, changes)
-
-
-@test
-def rows_of_blocks_are_too_long_or_short(files):
-    """A row of one part or of two, that is none of these sizes."""
-    db = make(files.connect())
-    for rowid, data in [row for row in rows_of(db, "log_index_blocks_1") if row[0] in (1, 3, 12)]:
-        for num_bytes in 1, 6, 7, 100, 1013, 1014, 1015, 2027, 2028, 4055, 5000, 9000:
-            db.execute("UPDATE log_index_blocks_1 SET data = ? WHERE rowid = ?", ((data + bytes(9000))[:num_bytes], rowid))
-            is_right(db)
-            if num_bytes < len(data):
-                fails(db, CHECK, "damaged")
-        db.execute("UPDATE log_index_blocks_1 SET data = ? WHERE rowid = ?", (data, rowid))
-    command(db, "rebuild")
-    is_sound(db)
 
 
 @test
@@ -334,52 +341,12 @@ def more_rows(db, num_rows):
                " SELECT i + m, 'key' || (i + m), 'request ' || ((i + m) * 7919 %% 100003) FROM c, (SELECT max(id) AS m FROM log)" % num_rows)
 
 
-def a_merge_meets_damage(files, num_rows, columns, sql, num_more):
-    """Nothing but new rows to merge: what it meets on its way, and in the sample that it reads, makes it build all blocks again."""
-    db = make(files.connect(), num_rows, columns)
-    number = state(db, "layout")[40:48]
-    db.execute(sql)
-    more_rows(db, num_more)
-    command(db, "merge")
-    assert state(db, "layout")[40:48] != number, "all blocks are made again"
-    is_sound(db)
-
-
-for name, num_rows, columns, sql, num_more in (
-        ("the last row is gone", NUM_ROWS, "k", "DELETE FROM log_index_blocks_1 WHERE rowid = (SELECT max(rowid) FROM log_index_blocks_1)", 3000),
-        ("the slots", NUM_ROWS, "k", "DELETE FROM log_index_blocks_1 WHERE rowid = 1", 3000),
-        ("the ends", NUM_ROWS, "k", "DELETE FROM log_index_blocks_1 WHERE rowid = 3", 3000),
-        ("ends of blocks that it only samples", 14000, "k", "UPDATE log_index_blocks_1 SET data = zeroblob(length(data)) WHERE rowid = 3", 3000),
-        ("a strip of a group that is joined", NUM_ROWS, "k", "UPDATE log_index_blocks_1 SET data = zeroblob(length(data)) WHERE rowid = 12", 14000),
-        ("rows for later blocks, and the first is open", 5, "k", "DELETE FROM log_index_blocks_1 WHERE rowid > 1", NUM_ROWS - 5),
-        ("weights of the first column", NUM_ROWS, "message LIKE, k", "DELETE FROM log_index_blocks_1 WHERE rowid = 2", 10)):
-    case(a_merge_meets_damage, name, num_rows, columns, sql, num_more)
-
-
-@test
-def strips_of_several_groups(files):
-    """A value that is looked for as a text and as a number, where the first of two groups is damaged."""
-    db = files.connect()
-    execute(db, "CREATE TABLE log(id INTEGER PRIMARY KEY, big)",
-            "INSERT INTO log WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 6000) SELECT i, 1000000000000000000 + i * 7 FROM c",
-            "CREATE VIRTUAL TABLE log_index USING bloom_index(log, big, probes = 20)")
-    command(db, "merge")
-    assert state(db, "blocks_1") > 128
-    db.execute("UPDATE log_index_blocks_1 SET data = zeroblob(length(data)) WHERE rowid > 11")
-    for i in 1, 77, 5999:
-        for quote in "", "'":
-            same(db, "SELECT id FROM {t} WHERE big = %s%d%s" % (quote, 10**18 + i * 7, quote))
-    command(db, "merge")
-    command(db, "integrity-check")
-
-
 def covered_is_less(files, merges):
     """So much less that ends of blocks are beyond it; then merged, so that they do not ascend."""
     db = make(files.connect(), columns="k")
     data = state(db, "layout")
     db.execute("UPDATE log_index_state SET layout = ?", (checksummed(data[:8] + struct.pack("<q", 100) + data[16:-8]),))
     db.execute("UPDATE log_index_state SET covered = 100")
-    fails(db, CHECK, "bloom_index: log_index is damaged: a page of it")
     for then in merges + [None]:
         if then:
             command(db, then)
@@ -398,10 +365,10 @@ for merges in [], ["merge=1500"], ["merge=1500", "merge"]:
 def a_configuration_of_no_table(files, sql):
     """It can be dropped; of a user's table that has the name of one of blocks nothing is known."""
     db = make(files.connect(), 10)
-    execute(db, "CREATE TABLE log_index_blocks_3(mine)", "ALTER TABLE log RENAME TO source", sql)
+    execute(db, "CREATE TABLE log_index_entries3(mine)", "ALTER TABLE log RENAME TO source", sql)
     db.close()
     db = dropped_as_damaged(files, "is damaged", "DROP" not in sql)
-    execute(db, "DROP TABLE source", "DROP TABLE log_index_blocks_3")
+    execute(db, "DROP TABLE source", "DROP TABLE log_index_entries3")
     expect(one(db, "SELECT count(*) FROM sqlite_master"), 0)
 
 
@@ -455,18 +422,6 @@ def outweighed_under_a_statement(files):
     expect(held.fetchall(), [(78,)] + [(i,) for i in range(3001, NUM_ROWS + 1)])
 
 
-@test
-def a_layout_of_many_rows(files):
-    """A merge pays from 100,000 rows on, however many there are."""
-    db = make(files.connect())
-    data = state(db, "layout")
-    execute(db, "CREATE TABLE large(x)", "INSERT INTO large VALUES (zeroblob(4000000))", "INSERT INTO log(id) VALUES (%d)" % (NUM_ROWS + 99000))
-    db.execute("UPDATE log_index_state SET layout = ?", (checksummed(data[:16] + struct.pack("<Q", 2000000) + data[24:-8]),))
-    assert "in no block" not in plan(db, "SELECT * FROM log_index WHERE k = 'x'")
-    db.execute("INSERT INTO log(id) VALUES (%d)" % (NUM_ROWS + 101000))
-    plan_says(db, "reads up to 101000 rows that are in no block yet")
-
-
 # -- What is around it ------------------------------------------------------------------------------
 
 @test
@@ -475,7 +430,7 @@ def a_name_is_taken(files):
     for inside in False, True:
         db = files.connect(":memory:")
         execute(db, "CREATE TABLE log(id INTEGER PRIMARY KEY, k)", *["BEGIN"] * inside)
-        for suffix in "state", "changed", "blocks_1":
+        for suffix in "state", "changed", "spans", "entries1":
             execute(db, "CREATE TABLE log_index_%s(x)" % suffix, "INSERT INTO log_index_%s VALUES (77)" % suffix)
             fails(db, "CREATE VIRTUAL TABLE log_index USING bloom_index(log, k)", "bloom_index: table \"log_index_%s\" already exists" % suffix)
             expect(one(db, "SELECT x FROM log_index_" + suffix), 77)
@@ -606,47 +561,12 @@ def types_and_collations(files):
     expect(one(db, "SELECT id FROM log_index WHERE k COLLATE BINARY = 'some text'"), 1)
 
 
-def changes_in_early_blocks(files, damage):
-    """Of more blocks than one row of ends is about: their keys are added, and too full ones built again."""
-    db = make(files.connect(), 14000, "k")
-    assert state(db, "blocks_1") > 168 + 64
-    for turn in range(5):
-        db.execute("UPDATE log SET k = k || 'x' WHERE id <= 30 OR id % 1000 = 0")
-        if turn == 3 and damage:
-            db.execute(damage)
-        command(db, "merge")
-        for id, key in db.execute("SELECT id, k FROM log WHERE id < 40 OR id % 500 = 0").fetchall():
-            expect(db.execute("SELECT id FROM log_index WHERE k = ?", (key,)).fetchall(), [(id,)])
-        command(db, "integrity-check")
-        expect(state(db), None)
-
-
-for damage in None, "UPDATE log_index_blocks_1 SET data = zeroblob(length(data)) WHERE rowid = 11", "DELETE FROM log_index_blocks_1 WHERE rowid = 12", \
-              "UPDATE log_index_blocks_1 SET data = zeroblob(length(data)) WHERE rowid = 3", "UPDATE log_index_blocks_1 SET data = substr(data, 1, 100) WHERE rowid = 4":
-    case(changes_in_early_blocks, damage or "whole", damage)
-
-
-@test
-def the_last_id_ends_a_group(files):
-    """No id is left for the blocks behind it."""
-    db = make(files.connect(), 1, "k")
-    while state(db, "blocks_1") < 65:
-        more_rows(db, 1 if state(db, "blocks_1") == 64 else 20)
-        command(db, "merge")
-    last = one(db, "SELECT max(id) FROM log")
-    db.execute("UPDATE log SET id = 9223372036854775807 WHERE id = ?", (last,))
-    for text in "rebuild", "integrity-check":
-        command(db, text)
-    expect(state(db, "blocks_1"), 65)
-    expect(db.execute("SELECT id FROM log_index WHERE k = 'key%d'" % last).fetchall(), [(2**63 - 1,)])
-
-
 @test
 def a_row_cannot_be_written(files):
-    """A trigger refuses the ends of blocks, empty or not, in a table of more blocks than one row of ends is about."""
+    """A trigger refuses the first row of entries, or a later one."""
     db = make(files.connect(), 14000, "k")
-    for row in "new.rowid = 5", "new.rowid = 3 AND new.data <> x''", "new.rowid = 4 AND new.data <> x''":
-        db.execute("CREATE TEMP TRIGGER stop BEFORE INSERT ON log_index_blocks_1 WHEN %s BEGIN SELECT RAISE(FAIL, 'stop'); END" % row)
+    for row in "1", "new.rowid > (SELECT max(rowid) FROM log_index_entries1)":
+        db.execute("CREATE TEMP TRIGGER stop BEFORE INSERT ON log_index_entries1 WHEN %s BEGIN SELECT RAISE(FAIL, 'stop'); END" % row)
         fails(db, "INSERT INTO log_index(log_index) VALUES ('rebuild')", "stop")
         db.execute("DROP TRIGGER stop")
         is_right(db)
@@ -666,35 +586,6 @@ def a_check_is_interrupted(files):
             db.set_progress_handler(None, 0)
             assert error is None or str(error) in ("interrupted", "bloom_index: interrupted"), "%s, %d steps: %s" % (sql, num_steps, error)
     is_sound(db)
-
-
-@test
-def a_check_misses_no_row(files):
-    """The first row behind the blocks of a group, whose block is put back to what it was before the row changed."""
-    db = make(files.connect(), columns="k, message")  # too few texts for LIKE would be merged anew each time
-
-    def is_behind(row):
-        """Whether its key goes to a block that is in no group."""
-        before = dict(rows_of(db, "log_index_blocks_1"))
-        db.execute("UPDATE log SET k = k || 'x' WHERE id = ?", (row,))
-        command(db, "merge")
-        changed = [number for number, data in rows_of(db, "log_index_blocks_1") if before[number] != data and len(data) > 100]
-        return before, all(number <= 10 for number in changed)  # slots, weights and ends
-    first, last = 1, NUM_ROWS
-    while first < last:
-        middle = (first + last) // 2
-        if is_behind(middle)[1]:
-            last = middle
-        else:
-            first = middle + 1
-    assert 100 < first < NUM_ROWS - 100, first
-    for row in first, first + 1, first - 1, 1, NUM_ROWS - 1:
-        before = is_behind(row)[0]
-        now = rows_of(db, "log_index_blocks_1")
-        db.executemany("UPDATE log_index_blocks_1 SET data = ? WHERE rowid = ?", ((data, number) for number, data in before.items()))
-        fails(db, CHECK, "bloom_index: log_index misses row %d by column k" % row)
-        db.executemany("UPDATE log_index_blocks_1 SET data = ? WHERE rowid = ?", ((data, number) for number, data in now))
-    command(db, "integrity-check")
 
 
 @test

@@ -6,7 +6,7 @@ CREATE VIEW texts AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
   SELECT i, group_concat(printf('%x', (i*1000 + j)*2654435761 % 4294967296), '') AS part FROM n, w GROUP BY i;
 CREATE TABLE followed(id INTEGER PRIMARY KEY, k TEXT COLLATE NOCASE, part TEXT);
 INSERT INTO followed SELECT i, 'Key' || i, part FROM texts WHERE i <= 70;
-CREATE VIRTUAL TABLE followed_k USING bloom_index(followed, k, part LIKE, k RANGE, probes = 32);
+CREATE VIRTUAL TABLE followed_k USING bloom_index(followed, k, part LIKE, k RANGE);
 INSERT INTO followed_k(followed_k) VALUES ('merge');
 CREATE TABLE in_set(k INTEGER PRIMARY KEY);
 CREATE TABLE other(id INTEGER PRIMARY KEY, k);

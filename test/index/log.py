@@ -55,17 +55,6 @@ def checksummed(data):
     return data + struct.pack("<Q", xxh64(data))
 
 
-def row_checksummed(db, rowid, data):
-    """A row of the first column's blocks or zones as it is stored: behind each part is its checksum."""
-    def mix(x):
-        x = (x ^ x >> 33) * P[1] & MASK
-        x = (x ^ x >> 29) * P[2] & MASK
-        return x ^ x >> 32
-    place = int.from_bytes(state(db, "layout")[40:48], "little") + (rowid << 16)
-    parts = [data[at:at + 1008] for at in range(0, len(data), 1008)]
-    return b"".join(part + mix(xxh64(part) ^ mix(place + i & MASK)).to_bytes(8, "little")[:6] for i, part in enumerate(parts))
-
-
 MASK = 2**64 - 1
 P = (11400714785074694791, 14029467366897019727, 1609587929392839161, 9650029242287828579, 2870177450012600261)
 

@@ -2,7 +2,7 @@
 
     python3 test/index/regexps.py [--patterns N] [--long] [--engines "NAME;..."] [--seed N]
 
-core/signature/regexp.c says which literals a pattern requires.  Patterns are drawn from a grammar that
+core/entries/regexp.c says which literals a pattern requires.  Patterns are drawn from a grammar that
 reaches each of its rules, with texts for each that match it by one reading or another.  Where an engine
 finds a match, the text must have all literals of one term.  Engines: Python's re and the regexp() of
 SQLite's shell; with --long PCRE2 (characters and bytes), PCRE, ICU, Perl, JavaScript, POSIX's extended
@@ -208,9 +208,9 @@ class Regexp(ctypes.Structure):
 
 
 class Reader:
-    def __init__(self, source="ext/core/signature/regexp.c"):
+    def __init__(self, source="ext/core/entries/regexp.c"):
         path = os.path.join(tempfile.mkdtemp(), "regexp.so")
-        subprocess.run([os.environ.get("CC", "cc"), "-std=c11", "-O1", "-fPIC", "-shared", "-Iext/core/signature", source, "ext/core/signature/pieces.c",
+        subprocess.run([os.environ.get("CC", "cc"), "-std=c11", "-O1", "-fPIC", "-shared", "-Iext/core/entries", source, "ext/core/entries/texts.c",
                         "-o", path], check=True)
         self.library = ctypes.CDLL(path)
         shutil.rmtree(os.path.dirname(path))
@@ -485,7 +485,7 @@ def main():
     parser.add_argument("--patterns", type=int)
     parser.add_argument("--long", action="store_true")
     parser.add_argument("--engines")
-    parser.add_argument("--reader", default="ext/core/signature/regexp.c")
+    parser.add_argument("--reader", default="ext/core/entries/regexp.c")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     grammar, reader = Grammar(random.Random(options.seed)), Reader(options.reader)

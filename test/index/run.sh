@@ -1,13 +1,14 @@
 #!/bin/sh
 # A table and its bloom_index, side by side: sh test/index/run.sh [--long | --longest | --newest]
 #
-# model.py changes tables at random and asks both the same, ranges.py for ranges; real_data.py searches
-# kept texts; regexps.py asks those who match regular expressions whether a text has what is
-# required, and regexp_functions.py has functions that are to be trusted, or not; hostile.py writes anything
-# into the index's tables; ../source/processes.py ends processes that merge; ../source/identity.py puts other
-# files under statements that are held, for filters too; writers.py and damage.py have a case for each thing
-# that fell once; schemas.py changes the source's schema; steps.py counts how much is read, and zones.py looks
-# at where ranges are; faults.sql is for ../vtab/faults.c, which fails memory, disk and what else there is.
+# model.py changes tables at random and asks both the same, ranges.py for ranges; growth.py grows tables by ids of
+# every shape; real_data.py searches kept texts; regexps.py asks those who match regular expressions whether a text
+# has what is required, and regexp_functions.py has functions that are to be trusted, or not; hostile.py writes
+# anything into the index's tables; ../source/processes.py ends processes that merge; ../source/identity.py puts other
+# files under statements that are held, for filters too; writers.py and damage.py have a case for each thing that fell
+# once, kept.py files of bloom 1.2; schemas.py changes the source's schema; steps.py counts how much is read, and
+# zones.py looks at where ranges are; reader.py reads the tables as another program does; faults.sql is for
+# ../vtab/faults.c, which fails memory, disk and what else there is.
 #
 #   --long     50,000 queries and 1,000 patterns, large tables, slow cases, and hostile tables under sanitizers
 #   --longest  four times as many
@@ -30,7 +31,7 @@ seed=${BLOOM_TEST_SEED:-$drawn}
 echo "note: seed $seed; BLOOM_TEST_SEED=$seed draws the same"
 
 make -s -j "$jobs" bloom.so build/release/test/vtab/faults || exit 1
-cases='source/identity index/writers index/damage index/schemas index/shapes index/steps index/zones index/self_writes index/regexp_functions'
+cases='source/identity index/writers index/kept index/growth index/damage index/schemas index/shapes index/steps index/zones index/self_writes index/reader index/regexp_functions'
 small=build/tiny/bloom
 make_tiny || exit 1
 # A random test, and its notes.
@@ -65,6 +66,7 @@ random 'ranges' "$PYTHON" test/index/ranges.py --load $small --runs $ranges
 for each in $cases; do
   adds_up $each "$PYTHON" test/$each.py --load $small $long
 done
+[ -z "$long" ] || adds_up 'reader, pages of 4 KB' "$PYTHON" test/index/reader.py
 [ "${1-}" != --newest ] || finish
 
 random 'regular expressions' "$PYTHON" test/index/regexps.py ${long:+--long --patterns 30000}

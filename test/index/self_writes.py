@@ -20,7 +20,7 @@ STATES = {
     "a migration, empty": ["DELETE FROM log"] + MIGRATION,
     "a migration, the last id": MIGRATION + ["INSERT INTO log VALUES (9223372036854775807, 5, 'xab')"],
     "one trigger is gone": ["DROP TRIGGER %s"],
-    "a page is gone": ["INSERT INTO log_index(log_index) VALUES ('merge')", "DELETE FROM log_index_blocks_1"],
+    "a page is gone": ["INSERT INTO log_index(log_index) VALUES ('merge')", "DELETE FROM log_index_entries1"],
 }
 CONDITIONS = ["a > 5", "a = '7'", "a IN (1, 3)", "b LIKE '%ab%'", "b >= 'xab5'", "id > 40", "id BETWEEN 10 AND 30", "a IS NULL", "a = 3 OR id = 7"]
 

@@ -141,7 +141,9 @@ said="$version 1 0"
 
 # The extension with tiny limits, so that small tables have all that large ones have, and with
 # assert(): build/tiny/bloom.so.
-tiny_limits='-DBLOOM_TINY_TABLES -DINDEX_KEY_BANDS=2 -DINDEX_LIKE_BANDS=2 -DINDEX_MAX_UNITS=12 -DINDEX_JOIN_ROWS=1 -DINDEX_JOIN_UNITS=2'
+tiny_limits='-DBLOOM_TINY_TABLES -DBLOOM_ENTRIES_ROW_BYTES=200 -DBLOOM_SEGMENT_LG=6 -DINDEX_SPAN_LG=3 -DINDEX_SPANS_PER_ROW=5'
+tiny_limits="$tiny_limits -DINDEX_BLOCK_BYTES=200.0 -DINDEX_MAX_PAIRS=300 -DINDEX_JOIN_SHARE=2 -DINDEX_JOIN_AT_ONCE=100 -DINDEX_JOIN_LEAST=60 -DINDEX_FEW_ROWS=60 -DINDEX_REBUILD_LEAST=40"
+tiny_limits="$tiny_limits -DBLOOM_ZONES_LG=2 -DINDEX_ZONE_ROWS=20.0"
 make_tiny() {
   make -s -j "$jobs" BUILD=build/tiny EXTENSION=build/tiny/bloom.so OPT='-O1 -g' CPPFLAGS="$tiny_limits -DBLOOM_DEBUG"
 }

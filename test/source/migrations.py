@@ -44,7 +44,7 @@ def make_filters_and_index(db):
     for name in FILTERS:
         db.execute("CREATE VIRTUAL TABLE %s USING bloom(%s)" % (name, FILTERS[name][0]))
     execute(db, "UPDATE person SET about = 'about number ' || (id * 7919)",
-            "CREATE VIRTUAL TABLE person_index USING bloom_index(person, email, active, about LIKE, probes = 20)",
+            "CREATE VIRTUAL TABLE person_index USING bloom_index(person, email, active, about LIKE)",
             "INSERT INTO person_index(person_index) VALUES ('merge')")
 
 

@@ -144,7 +144,7 @@ def tables_stay(files, module, table, definition):
         db.close()
 
 
-for module, tables in ("bloom", ("f_pages", "f_new")), ("bloom_index", ("f_state", "f_changed", "f_blocks_1")):
+for module, tables in ("bloom", ("f_pages", "f_new")), ("bloom_index", ("f_state", "f_changed", "f_entries1")):
     for table in tables:
         for definition in "TABLE {0}(a, b)", 'TABLE "{0}"(mine BLOB)', "VIEW {0} AS SELECT 1 AS a":
             case(tables_stay, "%s, %s, %s" % (module, table, definition), module, table, definition)
@@ -153,7 +153,7 @@ for module, tables in ("bloom", ("f_pages", "f_new")), ("bloom_index", ("f_state
 @test
 def create_fails_and_drops_nothing(files):
     for module in MODULES:
-        for table in "f_pages", "f_new", "f_state", "f_changed", "f_blocks_1":
+        for table in "f_pages", "f_new", "f_state", "f_changed", "f_entries1":
             db = files.connect(":memory:")
             execute(db, "CREATE TABLE t(id INTEGER PRIMARY KEY, k)", "CREATE TABLE %s(mine)" % table, "INSERT INTO %s VALUES (1)" % table,
                     "CREATE TABLE other(a)", 'CREATE TRIGGER f_after_insert AFTER INSERT ON other BEGIN INSERT INTO "f"(f) VALUES (\'merge\'); END')

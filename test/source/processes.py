@@ -166,7 +166,7 @@ def run(mode, options):
     db.execute("CREATE VIRTUAL TABLE f USING bloom(t, k)")
     db.execute("CREATE VIRTUAL TABLE g USING bloom(t, (k, part))")
     db.execute("CREATE VIRTUAL TABLE s USING bloom(capacity = 100)")
-    db.execute("CREATE VIRTUAL TABLE i USING bloom_index(t, k, k LIKE, ts RANGE, probes = 32)")
+    db.execute("CREATE VIRTUAL TABLE i USING bloom_index(t, k, k LIKE, ts RANGE)")
     db.close()
     seeds = iter(range(1, 1000000))
     start = lambda *what: subprocess.Popen([sys.executable, __file__, "--load", options.load, "--path", path, *what])

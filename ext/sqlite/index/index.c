@@ -1,9 +1,9 @@
 /*
 ** CREATE VIRTUAL TABLE name USING bloom_index(table, column [LIKE], ...): the table itself,
-** read with the blocks of rows left out that cannot hold what is asked for.
+** of which a query reads the blocks of rows that can hold what it asks for.
 **
 **   SELECT * FROM name WHERE column = ?          the rows that the table has
-**   INSERT INTO name(name) VALUES ('merge')      takes new and changed rows into blocks
+**   INSERT INTO name(name) VALUES ('merge')      takes new and changed rows into entries
 **   INSERT INTO name(name) VALUES ('merge=N')    N rows at most
 **   INSERT INTO name(name) VALUES ('rebuild'), ('integrity-check')
 **
@@ -24,7 +24,11 @@
 static void index_free(bloom_index *index){
   bloom_index_statements_free(index);
   bloom_index_accesses_free(index);
+  bloom_index_layout_free(index);
+  bloom_index_spans_free(index);
+  bloom_index_lists_free(index);
   bloom_index_config_free(&index->config);
+  bloom_index_config_free(&index->arguments);
   bloom_index_columns_free(&index->columns);
   sqlite3_free(index->schema);
   sqlite3_free(index->name);
@@ -148,8 +152,9 @@ static int index_create(sqlite3 *db, void *connection, int num_args, const char 
   int rc;
   (void)db;
   if( index==NULL ) return SQLITE_NOMEM;
-  rc = bloom_index_args_read(num_args - 3, args + 3, &index->config, error);
-  index->num_blocks_tables = index->config.num_keys;
+  rc = bloom_index_args_read(num_args - 3, args + 3, 1, &index->config, error);
+  if( rc==SQLITE_OK ) rc = bloom_index_args_read(num_args - 3, args + 3, 1, &index->arguments,
+                                                 error);
   if( rc==SQLITE_OK ) rc = index_read_source(index, error);
   if( rc==SQLITE_OK ) rc = bloom_index_config_set(index, error);
   if( rc==SQLITE_OK ) rc = index_name_check(index, index->name, error);
@@ -202,18 +207,15 @@ static int index_connect_damaged(bloom_index *index, const char *source_name){
 
 static int index_connect(sqlite3 *db, void *connection, int num_args, const char *const *args,
                          sqlite3_vtab **vtab, char **error){
-  index_config arguments;
   bloom_index *index = index_new(connection, args[1], args[2]);
   int rc;
   if( index==NULL ) return SQLITE_NOMEM;
-  rc = bloom_index_args_read(num_args - 3, args + 3, &arguments, error);
-  index->num_blocks_tables = arguments.num_keys;
+  rc = bloom_index_args_read(num_args - 3, args + 3, 0, &index->arguments, error);
   if( rc==SQLITE_OK ) rc = bloom_index_config_read(index);
   if( rc==SQLITE_OK ){
-    rc = index->damage ? index_connect_damaged(index, arguments.source)
+    rc = index->damage ? index_connect_damaged(index, index->arguments.source)
       : index_connect_source(index);
   }
-  bloom_index_config_free(&arguments);
   (void)db;
   rc = bloom_index_failure(index, rc, error);
   if( rc==SQLITE_OK ) rc = index_declare(index, error);
@@ -250,6 +252,7 @@ static int index_rename(sqlite3_vtab *vtab, const char *new_name){
   if( rc==SQLITE_OK ) rc = bloom_index_triggers_drop(index);
   if( rc==SQLITE_OK ) rc = bloom_index_tables_rename(index, new_name);
   index->name = name;
+  bloom_index_fixed_forget(index);
   if( rc==SQLITE_OK ) rc = bloom_index_triggers_make(index, source.name, source.doubt!=NULL);
   if( rc!=SQLITE_OK ) index->name = old_name;
   sqlite3_free(rc==SQLITE_OK ? old_name : name);
@@ -324,9 +327,12 @@ static int index_begin(sqlite3_vtab *vtab){
 
 /* Not changed: triggers write there for programs without bloom, on connections that keep shadow
 ** tables from being written, too.  Not state: such a connection would not read the guard on it.
-** Not canary, nor blocks_raw: they may be the user's. */
+** Not canary, nor entries_raw: they may be the user's. */
 static int index_shadow_name(const char *suffix){
-  const char *number = sqlite3_strnicmp(suffix, "blocks_", 7)==0 ? suffix + 7 : "";
+  const char *number = "";
+  if( sqlite3_stricmp(suffix, "spans")==0 ) return 1;
+  if( sqlite3_strnicmp(suffix, "entries", 7)==0 ) number = suffix + 7;
+  if( sqlite3_strnicmp(suffix, "zones", 5)==0 ) number = suffix + 5;
   if( !(*number>='1' && *number<='9') ) return 0;
   return number[1]==0 || (*number=='1' && number[1]>='0' && number[1]<='6' && number[2]==0);
 }

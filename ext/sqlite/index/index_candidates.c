@@ -1,136 +1,564 @@
 /*
 ** Conditions -> intervals of ids: which rows can meet them?
 **
-** The blocks that can hold what a condition on a column asks for are those whose slices all
-** have the bits.  Their ids, for all conditions together, and the ids of rows that
-** are in no block, or changed since, are sorted and joined: each row is read once, in the
-** order of ids.  Where a page is damaged, everything is read.
+** The blocks that can hold what a condition on a column asks for are those with an entry of its
+** tokens.  Conditions on several columns leave the blocks that all of them leave.  The ids of these
+** blocks, and the ids of rows that are not merged, or changed since, are sorted and joined: each
+** row is read once, in the order of ids.  Where a page is damaged, everything is read.
 */
-#include "index_like.h"
+#include "index_texts.h"
 #include "index_source.h"
 #include "index_zones.h"
 
+#include <stdlib.h>
 #include <string.h>
-
-/* A look-up costs about as much as reading so many blocks of long rows. */
-#define INDEX_BLOCKS_OF_LOOK_UP 4
 
 /* After so many values of a list it is looked at whether sqlite3_interrupt() was called. */
 #define INDEX_VALUES_PER_LOOK 64
 
+/* Blocks that are left when a look-up of further tokens costs more than it may save. */
+#define CANDIDATES_FEW_BLOCKS 1
+
+/* So many rows are read in intervals or otherwise, it does not matter. */
+#define CANDIDATES_ROWS_OF_SCAN 3000
+
 /* -- Conditions --------------------------------------------------------------------------- */
 
-/* What is looked for among the blocks of a column. */
+/* What is looked for among the blocks of a generation. */
 typedef struct candidates_search {
   bloom_index *index;
-  const index_layout *layout; /* NULL: the condition is on the id, which needs no blocks */
+  const index_generation *generation;
   index_condition condition;
-  const uint8_t *weights;         /* of a LIKE column's pieces, else NULL */
-  const index_intervals *within;  /* no other ids matter */
+  const bloom_lists *lists;    /* of a LIKE column, else NULL */
+  const index_block_set *within; /* no other blocks matter; NULL: all may */
 } candidates_search;
 
-/* Sets what a block must have for `column = value`, or for `column LIKE value`. */
-static int candidates_set_test(const candidates_search *search, sqlite3_value *value,
-                               index_test *test){
-  const index_condition condition = search->condition;
-  const index_key *key = &search->index->config.keys[condition.key];
-  const uint32_t num_probes = search->layout->num_probes;
-  const uint32_t num_bands = index_num_bands(search->index, condition.key);
-  sqlite3 *db = search->index->connection->db;
-  bloom_key_hashes hashes;
-  int i, rc;
-  *test = (index_test){.num_lists = 1};
-  if( bloom_index_kinds[condition.kind].is_pattern ){
-    return bloom_index_like_test(search->index, search->weights, condition, value, test);
+/* Tokens that are collected. */
+typedef struct candidates_tokens {
+  index_tokens *list;
+  size_t num_tokens, max_tokens;
+  int is_maybe; /* every block may have one of the values */
+} candidates_tokens;
+
+static int candidates_tokens_add(candidates_tokens *tokens, uint64_t token){
+  if( tokens->num_tokens==tokens->max_tokens ){
+    const size_t max_tokens = 2*tokens->max_tokens + BLOOM_MAX_KEY_HASHES;
+    index_tokens *more = sqlite3_realloc64(tokens->list, max_tokens * sizeof(*more));
+    if( more==NULL ) return SQLITE_NOMEM;
+    tokens->list = more;
+    tokens->max_tokens = max_tokens;
   }
-  if( key->is_like ){
-    bloom_index_like_equal_test(search->index, search->weights, condition.key, value, test);
-    return SQLITE_OK;
-  }
-  rc = condition.is_literal
-    ? bloom_literal_hashes(db, key->equality, value, &hashes)
-    : bloom_query_hashes(db, key->equality, value, &hashes);
-  /* Without bits everything passes. */
-  if( rc!=SQLITE_OK || hashes.is_maybe ) return rc;
-  test->num_lists = hashes.num_hashes;
-  test->num_bits = num_probes;
-  for(i=0; i<hashes.num_hashes; i++){
-    bloom_signature_bits(hashes.hashes[i], num_probes, num_bands,
-                         test->bits + (size_t)i*num_probes);
-  }
+  tokens->list[tokens->num_tokens++] = (index_tokens){token, 1};
   return SQLITE_OK;
 }
 
-/* Appends what passes a test to *result; that is everything where nothing is tested. */
-static int candidates_append(const candidates_search *search, const index_test *test,
-                             index_intervals *result){
-  if( test->num_bits==0 ) return bloom_index_intervals_append(result, INT64_MIN, INT64_MAX);
-  return bloom_index_look_up(search->index, search->layout, search->condition.key, test,
-                             search->within, result);
+static int candidates_tokens_compare(const void *a, const void *b){
+  const uint64_t of_a = ((const index_tokens *)a)->first, of_b = ((const index_tokens *)b)->first;
+  return (of_a>of_b) - (of_a<of_b);
 }
 
-/* Appends what may have a value; without a layout the value is an id. */
-static int candidates_append_value(const candidates_search *search, sqlite3_value *value,
-                                   index_intervals *result){
-  index_test test;
-  int rc;
-  if( search->layout==NULL ){
-    const index_interval ids = bloom_index_interval_of_id(search->condition.kind, value);
-    return ids.first<=ids.last ? bloom_index_intervals_append(result, ids.first, ids.last)
-      : SQLITE_OK;
-  }
-  rc = candidates_set_test(search, value, &test);
-  return rc==SQLITE_OK ? candidates_append(search, &test, result) : rc;
-}
-
-/* Appends what may match a regular expression: what has all pieces of one of its terms. */
-static int candidates_append_regexp(const candidates_search *search, sqlite3_value *pattern,
-                                    index_intervals *result){
-  const uint32_t bits_per_block = index_block_bits(search->index, search->condition.key);
-  bloom_regexp regexp;
-  uint32_t i;
-  int rc = bloom_index_regexp_read(pattern, search->condition.kind, &regexp);
-  for(i=0; i<regexp.required.num_terms && rc==SQLITE_OK; i++){
-    index_test test = {.num_lists = 1};
-    bloom_index_regexp_test(&regexp, i, search->weights, bits_per_block, &test);
-    rc = candidates_append(search, &test, result);
+/* Adds the tokens of `column = value`. */
+static int candidates_add_value(const candidates_search *search, sqlite3_value *value,
+                                candidates_tokens *tokens){
+  const int key = search->condition.key;
+  const bloom_equality equality = search->index->config.keys[key].equality;
+  const uint32_t hash_bits = search->generation->keys[key].hash_bits;
+  sqlite3 *db = search->index->connection->db;
+  bloom_key_hashes hashes;
+  int i, rc = search->condition.is_literal ? bloom_literal_hashes(db, equality, value, &hashes)
+      : bloom_query_hashes(db, equality, value, &hashes);
+  if( rc==SQLITE_OK ) tokens->is_maybe |= hashes.is_maybe;
+  for(i=0; rc==SQLITE_OK && i<hashes.num_hashes; i++){
+    rc = candidates_tokens_add(tokens, hashes.hashes[i] >> (64 - hash_bits));
   }
   return rc;
 }
 
-/* Appends what may have one of the values of a list. */
-static int candidates_append_list(const candidates_search *search, const index_list *list,
-                                  index_intervals *result){
-  size_t number;
+/* Calls visit() for a condition's value, or for those of its list, *is_all being its result if
+** that is 1. */
+static int candidates_each(const candidates_search *search, sqlite3_value *value,
+                           const index_list *list, void *context, int *is_all,
+                           int (*visit)(const candidates_search *, sqlite3_value *, void *,
+                                        int *)){
+  size_t i;
   int rc = SQLITE_OK;
-  for(number=0; number<list->num_values && rc==SQLITE_OK; number++){
-    sqlite3_value *value = NULL;
-    if( (number + 1)%INDEX_VALUES_PER_LOOK==0 ){
+  if( !search->condition.is_list ) return visit(search, value, context, is_all);
+  for(i=0; i<list->num_values && rc==SQLITE_OK && !*is_all; i++){
+    sqlite3_value *copy = NULL;
+    if( (i + 1)%INDEX_VALUES_PER_LOOK==0 ){
       sqlite3_int64 ignored;
       rc = bloom_sql_integer(search->index->connection, &ignored, "SELECT 1");
     }
-    if( rc==SQLITE_OK ) rc = bloom_index_list_value(list, number, &value);
-    if( rc==SQLITE_OK ) rc = candidates_append_value(search, value, result);
-    sqlite3_value_free(value);
-    if( rc==SQLITE_OK && result->num_intervals>INDEX_MAX_INTERVALS ){
-      result->num_intervals = 0;
-      return bloom_index_intervals_append(result, INT64_MIN, INT64_MAX);
+    if( rc==SQLITE_OK ) rc = bloom_index_list_value(list, i, &copy);
+    if( rc==SQLITE_OK ) rc = visit(search, copy, context, is_all);
+    sqlite3_value_free(copy);
+  }
+  return rc;
+}
+
+static int candidates_visit_key(const candidates_search *search, sqlite3_value *value,
+                                void *context, int *is_all){
+  candidates_tokens *tokens = context;
+  const int rc = candidates_add_value(search, value, tokens);
+  *is_all = tokens->is_maybe;
+  return rc;
+}
+
+/* Adds to *result the blocks that may have a key; or sets *is_all. */
+static int candidates_find_keys(const candidates_search *search, sqlite3_value *value,
+                                const index_list *list, index_block_set *result, int *is_all){
+  candidates_tokens tokens = {.num_tokens = 0};
+  size_t i, num_left = 0;
+  int rc = candidates_each(search, value, list, &tokens, is_all, candidates_visit_key);
+  if( rc==SQLITE_OK && !*is_all && tokens.num_tokens>0 ){
+    qsort(tokens.list, tokens.num_tokens, sizeof(*tokens.list), candidates_tokens_compare);
+    for(i=0; i<tokens.num_tokens; i++){
+      if( i>0 && tokens.list[i].first==tokens.list[i-1].first ) continue;
+      tokens.list[num_left++] = tokens.list[i];
+    }
+    rc = bloom_index_look_up(search->index, search->generation, search->condition.key, tokens.list,
+                             num_left, search->within, result);
+  }
+  sqlite3_free(tokens.list);
+  return rc;
+}
+
+/* Adds to *result the blocks that are in all ranges of lists; none: sets *is_all. */
+static int candidates_find_ranges(const candidates_search *search, const bloom_lists_range *ranges,
+                                  size_t num_ranges, index_block_set *result, int *is_all){
+  index_block_set left = {0, NULL};
+  size_t i;
+  int rc = SQLITE_OK;
+  *is_all |= num_ranges==0;
+  for(i=0; i<num_ranges && rc==SQLITE_OK; i++){
+    const index_tokens tokens = {ranges[i].first, ranges[i].num_lists};
+    const index_block_set *within = left.segments ? &left : search->within;
+    index_block_set found;
+    if( left.segments && bloom_index_blocks_count(&left)<=CANDIDATES_FEW_BLOCKS ) break;
+    rc = bloom_index_blocks_make(&found, search->generation->num_spans);
+    if( rc==SQLITE_OK ) rc = bloom_index_look_up(search->index, search->generation,
+                                                 search->condition.key, &tokens, 1, within, &found);
+    if( rc==SQLITE_OK && left.segments ){
+      bloom_index_blocks_intersect(&left, &found);
+    }else if( rc==SQLITE_OK ){
+      left = found;
+      continue;
+    }
+    bloom_index_blocks_free(&found);
+  }
+  if( rc==SQLITE_OK && left.segments ) bloom_index_blocks_unite(result, &left);
+  bloom_index_blocks_free(&left);
+  return rc;
+}
+
+static int candidates_visit_text(const candidates_search *search, sqlite3_value *value,
+                                 void *context, int *is_all){
+  const index_condition_kind kind = search->condition.kind;
+  bloom_lists_range ranges[INDEX_MAX_RANGES];
+  const size_t num_ranges = bloom_index_kinds[kind].is_pattern
+    ? bloom_index_needle_like(search->index, search->lists, kind, value, ranges)
+    : bloom_index_needle_equal(search->index, search->lists, search->condition.key, value, ranges);
+  return candidates_find_ranges(search, ranges, num_ranges, context, is_all);
+}
+
+static int candidates_visit_regexp(const candidates_search *search, sqlite3_value *pattern,
+                                   void *context, int *is_all){
+  bloom_lists_range ranges[INDEX_MAX_RANGES];
+  bloom_regexp regexp;
+  uint32_t i;
+  int rc = bloom_index_regexp_read(pattern, search->condition.kind, &regexp);
+  for(i=0; i<regexp.required.num_terms && rc==SQLITE_OK && !*is_all; i++){
+    const size_t num_ranges = bloom_index_needle_regexp(&regexp, i, search->lists, ranges);
+    rc = candidates_find_ranges(search, ranges, num_ranges, context, is_all);
+  }
+  return rc;
+}
+
+/* Adds to *result the blocks that may have a text; or sets *is_all. */
+static int candidates_find_texts(candidates_search *search, sqlite3_value *value,
+                                 const index_list *list, index_block_set *result, int *is_all){
+  index_tokens any = {.num_tokens = 1};
+  int rc = bloom_index_lists_read(search->index, search->generation, search->condition.key,
+                                  &search->lists);
+  if( rc!=SQLITE_OK ) return rc;
+  rc = candidates_each(search, value, list, result, is_all, index_is_regexp(search->condition.kind)
+                       ? candidates_visit_regexp : candidates_visit_text);
+  if( rc!=SQLITE_OK || *is_all ) return rc;
+  any.first = bloom_lists_any(search->lists);
+  return bloom_index_look_up(search->index, search->generation, search->condition.key, &any, 1,
+                             search->within, result);
+}
+
+/* -- A generation --------------------------------------------------------------------------- */
+
+/* What a look-up is about. */
+typedef struct candidates_query {
+  bloom_index *index;
+  const index_layout *layout;
+  const index_plan *plan;
+  sqlite3_value **args;
+  const index_list *lists;
+  uint8_t usable[INDEX_MAX_CONDITIONS]; /* entries serve it, and cost less than reading all */
+  int num_usable;
+  index_zone_test tests[INDEX_MAX_CONDITIONS]; /* zones serve these */
+  int num_tests;
+} candidates_query;
+
+/* Keeps of *blocks, or, without segments, of all blocks, those that were found. */
+static void candidates_take(index_block_set *blocks, index_block_set *found){
+  if( blocks->segments ){
+    bloom_index_blocks_intersect(blocks, found);
+  }else{
+    *blocks = *found;
+    found->segments = NULL;
+  }
+}
+
+/* Keeps of *blocks, or, without segments, of all blocks, those that a condition leaves. */
+static int candidates_narrow(const candidates_query *query, const index_generation *generation,
+                             int number, index_block_set *blocks){
+  candidates_search search = {.index = query->index, .generation = generation,
+                              .condition = query->plan->conditions[number],
+                              .within = blocks->segments ? blocks : NULL};
+  const index_key *key = &query->index->config.keys[search.condition.key];
+  index_block_set found;
+  int is_all = 0, rc;
+  /* The configuration may be another than the plan was made by, if it was read again since. */
+  if( key->is_range || (bloom_index_kinds[search.condition.kind].is_pattern && !key->is_like) ){
+    return SQLITE_CORRUPT_VTAB;
+  }
+  rc = bloom_index_blocks_make(&found, generation->num_spans);
+  if( rc!=SQLITE_OK ) return rc;
+  rc = key->is_like ? candidates_find_texts(&search, query->args[number], &query->lists[number],
+                                            &found, &is_all)
+    : candidates_find_keys(&search, query->args[number], &query->lists[number], &found, &is_all);
+  if( rc==SQLITE_OK && !is_all ) candidates_take(blocks, &found);
+  bloom_index_blocks_free(&found);
+  return rc;
+}
+
+/* Sets *blocks to those that have ids in the intervals. */
+static int candidates_blocks_of(const index_spans *spans, const index_intervals *intervals,
+                                index_block_set *blocks){
+  const uint32_t mask = (1u << INDEX_SPAN_LG) - 1;
+  size_t at = 0;
+  uint32_t i;
+  int rc = bloom_index_blocks_make(blocks, spans->num_spans);
+  for(i=0; i<spans->num_spans && rc==SQLITE_OK; i++){
+    const uint32_t span = spans->by_key[i] << INDEX_SPAN_LG;
+    const sqlite3_int64 first = bloom_index_block_first(spans, span);
+    const sqlite3_int64 last = bloom_index_block_last(spans, span | mask);
+    size_t j;
+    while( at<intervals->num_intervals && intervals->list[at].last<first ) at++;
+    for(j=at; j<intervals->num_intervals && intervals->list[j].first<=last && rc==SQLITE_OK; j++){
+      const index_interval interval = intervals->list[j];
+      const sqlite3_int64 from = interval.first>first ? interval.first : first;
+      const sqlite3_int64 to = interval.last<last ? interval.last : last;
+      rc = bloom_index_blocks_add_all(blocks,
+                                      span | ((uint32_t)bloom_index_block_of(from, spans->shift)
+                                              & mask),
+                                      span | ((uint32_t)bloom_index_block_of(to, spans->shift)
+                                              & mask));
     }
   }
   return rc;
 }
 
-/* Keeps of *intervals what a condition's value, or its list, may be found in. */
-static int candidates_search_and_keep(const candidates_search *search, sqlite3_value *value,
-                                      const index_list *list, index_intervals *intervals){
+/* Sets *intervals to the ids of blocks. */
+static int candidates_ids_of(const index_spans *spans, const index_block_set *blocks,
+                             index_intervals *intervals){
+  uint32_t block = bloom_index_blocks_next(blocks, 0);
+  int rc = SQLITE_OK;
+  while( block!=UINT32_MAX && rc==SQLITE_OK ){
+    if( block>>INDEX_SPAN_LG>=spans->num_spans ) return SQLITE_CORRUPT_VTAB;
+    rc = bloom_index_intervals_append(intervals, bloom_index_block_first(spans, block),
+                                      bloom_index_block_last(spans, block));
+    block = bloom_index_blocks_next(blocks, block + 1);
+  }
+  bloom_index_intervals_sort(intervals);
+  return rc;
+}
+
+/* Keeps of *intervals the ids of blocks. */
+static int candidates_keep_blocks(const candidates_query *query,
+                                  const index_generation *generation,
+                                  const index_block_set *blocks, index_intervals *intervals){
+  index_intervals left = {0};
+  index_spans *spans;
+  int rc = SQLITE_OK;
+  /* Those of a key that is nowhere need no spans. */
+  if( bloom_index_blocks_next(blocks, 0)!=UINT32_MAX ){
+    rc = bloom_index_spans_read(query->index, query->layout, generation, &spans);
+    if( rc==SQLITE_OK ) rc = candidates_ids_of(spans, blocks, &left);
+  }
+  if( rc==SQLITE_OK ) rc = bloom_index_intervals_intersect(intervals, &left);
+  sqlite3_free(left.list);
+  return rc;
+}
+
+/* Narrows *blocks by the zones of all conditions together. */
+static int candidates_narrow_by_zones(const candidates_query *query,
+                                      const index_generation *generation,
+                                      index_block_set *blocks){
+  const index_zone_test *tests = query->tests;
+  int i, j, rc = SQLITE_OK;
+  for(i=0; i<query->num_tests && rc==SQLITE_OK; i++){
+    const index_block_set *within = blocks->segments ? blocks : NULL;
+    index_block_set found;
+    for(j=0; tests[j].key!=tests[i].key; j++){}
+    if( j<i ) continue;
+    if( !query->index->config.keys[tests[i].key].is_range ) return SQLITE_CORRUPT_VTAB;
+    rc = bloom_index_blocks_make(&found, generation->num_spans);
+    if( rc==SQLITE_OK ) rc = bloom_index_zones_look_up(query->index, generation, tests[i].key,
+                                                       tests, query->num_tests, within, &found);
+    if( rc==SQLITE_OK ) candidates_take(blocks, &found);
+    bloom_index_blocks_free(&found);
+  }
+  return rc;
+}
+
+/* Narrows *blocks by entries. */
+static int candidates_narrow_by_entries(const candidates_query *query,
+                                        const index_generation *generation,
+                                        index_block_set *blocks){
+  int i, rc = SQLITE_OK;
+  /* Keys first, which leave less. */
+  for(i=0; i<2*query->plan->num_conditions && rc==SQLITE_OK; i++){
+    const int number = i % query->plan->num_conditions;
+    const index_condition_kind kind = query->plan->conditions[number].kind;
+    if( !query->usable[number]
+       || bloom_index_kinds[kind].is_pattern!=(i>=query->plan->num_conditions) ) continue;
+    if( blocks->segments && bloom_index_blocks_count(blocks)<=CANDIDATES_FEW_BLOCKS ) break;
+    rc = candidates_narrow(query, generation, number, blocks);
+  }
+  return rc;
+}
+
+/* Narrows the ids of one generation by its zones, which are small, and then by its entries. */
+static int candidates_narrow_generation(const candidates_query *query,
+                                        const index_generation *generation,
+                                        index_intervals *intervals){
+  const double num_rows = bloom_index_intervals_rows(query->layout, intervals);
+  index_block_set blocks = {0, NULL};
+  index_spans *spans;
+  int has_zones, rc = SQLITE_OK;
+  if( intervals->num_intervals==0 || num_rows<INDEX_ROWS_OF_LOOK_UP ) return SQLITE_OK;
+  if( num_rows<(double)query->layout->num_rows/2 ){
+    rc = bloom_index_spans_read(query->index, query->layout, generation, &spans);
+    if( rc==SQLITE_OK ) rc = candidates_blocks_of(spans, intervals, &blocks);
+  }
+  has_zones = query->num_tests>0 && rc==SQLITE_OK;
+  if( has_zones ) rc = candidates_narrow_by_zones(query, generation, &blocks);
+  if( has_zones && rc==SQLITE_OK ){
+    rc = candidates_keep_blocks(query, generation, &blocks, intervals);
+  }
+  if( rc==SQLITE_OK && query->num_usable>0
+   && bloom_index_intervals_rows(query->layout, intervals)>=INDEX_ROWS_OF_LOOK_UP ){
+    rc = candidates_narrow_by_entries(query, generation, &blocks);
+    if( rc==SQLITE_OK && blocks.segments ){
+      rc = candidates_keep_blocks(query, generation, &blocks, intervals);
+    }
+  }
+  bloom_index_blocks_free(&blocks);
+  return rc;
+}
+
+/* Narrows merged ids by the zones and entries of all generations. */
+static int candidates_narrow_generations(const candidates_query *query, index_intervals *covered){
+  const index_layout *layout = query->layout;
+  index_intervals all = {0};
+  int i, rc = SQLITE_OK;
+  for(i=layout->num_generations-1; i>=0 && rc==SQLITE_OK; i--){
+    index_intervals of_generation = {0};
+    const sqlite3_int64 first = layout->num_generations==2 && i==0 ? layout->bound + 1 : INT64_MIN;
+    const sqlite3_int64 last = layout->num_generations==2 && i==1 ? layout->bound : INT64_MAX;
+    rc = bloom_index_intervals_add(&of_generation, first, last);
+    if( rc==SQLITE_OK ) rc = bloom_index_intervals_intersect(&of_generation, covered);
+    if( rc==SQLITE_OK ) rc = candidates_narrow_generation(query, &layout->generations[i],
+                                                          &of_generation);
+    if( rc==SQLITE_OK ) rc = bloom_index_intervals_unite(&all, &of_generation);
+    sqlite3_free(of_generation.list);
+  }
+  return bloom_index_intervals_replace(covered, all, rc);
+}
+
+/* -- Rows that are not merged ----------------------------------------------------------------- */
+
+/* Adds the ids of changed rows.  Sets *is_too_dear where there are so many that it costs less to
+** read the whole source. */
+static int candidates_read_changed(bloom_index *index, const index_layout *layout,
+                                   index_intervals *unmerged, int *is_too_dear){
+  const sqlite3_int64 most = bloom_index_cost_most_changed(layout);
+  sqlite3_int64 before = INT64_MIN, num_read = 0;
+  sqlite3_stmt *row;
+  int rc = bloom_index_fixed_take(index, INDEX_FIXED_CHANGED, &row, "SELECT c.id FROM"
+                                  " \"%w\".\"%w_changed\" AS c ORDER BY c.id", index->schema,
+                                  index->name);
+  while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
+    const sqlite3_int64 id = sqlite3_column_int64(row, 0);
+    /* An authorizer makes NULLs of ids that it hides, and these come first. */
+    const int is_hidden = sqlite3_column_type(row, 0)==SQLITE_NULL;
+    if( is_hidden || unmerged->num_intervals==INDEX_MAX_INTERVALS ){
+      rc = bloom_index_intervals_add(unmerged, is_hidden ? INT64_MIN : id, INT64_MAX);
+      break;
+    }
+    /* What SQLite keeps in order may be damaged, too. */
+    if( id<before ) rc = SQLITE_CORRUPT_VTAB;
+    else rc = id<=layout->covered ? bloom_index_intervals_add(unmerged, id, id) : SQLITE_OK;
+    before = id;
+    *is_too_dear |= ++num_read>most;
+    if( *is_too_dear ) break;
+  }
+  bloom_index_fixed_give_back(index, INDEX_FIXED_CHANGED);
+  return rc==SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+/* Adds what is not merged: changed rows, and those behind what is covered, up to the last one.
+** While a statement of the connection writes, the last row may have an id which SQLite chose, and
+** be read by a trigger that comes before ours.  The trigger before an INSERT does not tell of row
+** -1: it is added where rows have negative ids. */
+static int candidates_add_unmerged(bloom_index *index, const index_layout *layout,
+                                   sqlite3_int64 last, index_intervals *intervals,
+                                   int *is_too_dear){
+  const int is_writing = bloom_sql_writer(index->connection)!=NULL;
+  index_intervals unmerged = {0};
+  int rc = candidates_read_changed(index, layout, &unmerged, is_too_dear);
+  if( rc==SQLITE_OK && is_writing && last<=layout->covered ){
+    rc = bloom_index_intervals_append(&unmerged, last, last);
+  }
+  if( rc==SQLITE_OK && layout->first<=-1 && layout->covered>=-1 ){
+    rc = bloom_index_intervals_append(&unmerged, -1, -1);
+  }
+  bloom_index_intervals_sort(&unmerged);
+  if( rc==SQLITE_OK && last>layout->covered ){
+    rc = bloom_index_intervals_add(&unmerged, layout->covered + 1, is_writing ? INT64_MAX : last);
+  }
+  if( rc==SQLITE_OK ) rc = bloom_index_intervals_unite(intervals, &unmerged);
+  sqlite3_free(unmerged.list);
+  return rc;
+}
+
+/* -- The whole ------------------------------------------------------------------------------- */
+
+/* Sets *last to the last id; INT64_MAX where there is none, or an authorizer hides it. */
+static int candidates_find_last(bloom_index *index, sqlite3_int64 *last){
+  sqlite3_stmt *row;
+  int rc = bloom_index_fixed_take(index, INDEX_FIXED_LAST_ID, &row, INDEX_LAST_ID,
+                                  index->columns.id_name, index->schema, index->source_name);
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
+  *last = INT64_MAX;
+  if( rc==SQLITE_ROW && sqlite3_column_type(row, 0)!=SQLITE_NULL ){
+    *last = sqlite3_column_int64(row, 0);
+  }
+  bloom_index_fixed_give_back(index, INDEX_FIXED_LAST_ID);
+  return rc==SQLITE_ROW || rc==SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+/* Finds the conditions whose entries cost less than reading all.  Sets *is_none if one of them is
+** true of no row. */
+static void candidates_find_usable(candidates_query *query, sqlite3_int64 last, int *is_none){
+  const double num_rows = bloom_index_cost_num_rows(query->layout, last);
+  int i;
+  for(i=0; i<query->plan->num_conditions; i++){
+    const index_condition condition = query->plan->conditions[i];
+    const size_t num_values = condition.is_list ? query->lists[i].num_values : 1;
+    if( condition.key<0 ) continue;
+    if( !condition.is_list && sqlite3_value_type(query->args[i])==SQLITE_NULL ){
+      /* Entries know nothing of NULLs, and what regexp() makes of one only that knows. */
+      *is_none |= condition.kind!=INDEX_IS && !index_is_regexp(condition.kind);
+      continue;
+    }
+    query->usable[i] = num_values<2
+      || bloom_index_cost_rows_of_list(num_rows, num_values)<num_rows;
+    query->num_usable += query->usable[i];
+  }
+}
+
+/* Finds what the conditions ask of zones.  Sets *is_none if one of them is true of no row. */
+static int candidates_find_tests(candidates_query *query, int *is_none){
+  int i, rc = SQLITE_OK;
+  for(i=0; i<query->plan->num_conditions && rc==SQLITE_OK && !*is_none; i++){
+    const index_condition condition = query->plan->conditions[i];
+    if( condition.zone<0 ) continue;
+    if( !condition.is_list && sqlite3_value_type(query->args[i])==SQLITE_NULL ){
+      *is_none = condition.kind!=INDEX_IS; /* zones know nothing of NULLs */
+    }else{
+      rc = bloom_index_zones_test(query->index, condition, query->args[i], &query->lists[i],
+                                  &query->tests[query->num_tests++]);
+    }
+  }
+  return rc;
+}
+
+static int candidates_has_zones(const index_plan *plan){
+  int i = 0;
+  while( i<plan->num_conditions && plan->conditions[i].zone<0 ) i++;
+  return i<plan->num_conditions;
+}
+
+/* Narrows *intervals, which the conditions on ids have left, by those on columns. */
+static int candidates_narrow_by_columns(candidates_query *query, index_intervals *intervals,
+                                        int *is_too_dear){
+  bloom_index *index = query->index;
+  index_intervals covered = {0};
+  sqlite3_int64 last;
+  int is_none = 0, is_mid_write = 0, rc;
+  if( intervals->num_intervals==0 ) return SQLITE_OK;
+  *is_too_dear = 1;
+  rc = bloom_index_layout_read(index, &query->layout);
+  if( rc!=SQLITE_OK || !query->layout->has_covered ) return rc;
+  /* Once id INT64_MAX is taken, SQLite picks random ids, and a row that is being inserted is not
+  ** noted yet. */
+  if( query->layout->covered==INT64_MAX ){
+    rc = bloom_sql_has_rows_on_their_way(index->connection, &is_mid_write);
+    if( rc!=SQLITE_OK ) return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
+  }
+  if( is_mid_write ) return SQLITE_OK;
+  rc = candidates_find_last(index, &last);
+  if( rc!=SQLITE_OK ) return rc;
+  candidates_find_usable(query, last, &is_none);
+  if( query->num_usable==0 && !is_none && !candidates_has_zones(query->plan) ) return SQLITE_OK;
+  *is_too_dear = 0;
+  rc = bloom_index_intervals_add(&covered, INT64_MIN, query->layout->covered);
+  if( rc==SQLITE_OK ) rc = bloom_index_intervals_intersect(&covered, intervals);
+  if( rc==SQLITE_OK ) rc = candidates_find_tests(query, &is_none);
+  if( rc==SQLITE_OK && !is_none ) rc = candidates_narrow_generations(query, &covered);
+  /* Of most rows the source's own ways read all in less time. */
+  *is_too_dear |= rc==SQLITE_OK && !is_none && 5*bloom_index_intervals_rows(query->layout, &covered)
+      >3*(double)query->layout->num_rows + CANDIDATES_ROWS_OF_SCAN;
+  if( is_none ) intervals->num_intervals = 0;
+  else if( rc==SQLITE_OK ) rc = candidates_add_unmerged(index, query->layout, last, &covered,
+                                                        is_too_dear);
+  if( rc==SQLITE_OK ) rc = bloom_index_intervals_intersect(intervals, &covered);
+  sqlite3_free(covered.list);
+  return rc;
+}
+
+/* Appends the ids that a condition on the id may be true of. */
+static int candidates_append_ids(index_condition_kind kind, sqlite3_value *value,
+                                 index_intervals *result){
+  const index_interval ids = bloom_index_interval_of_id(kind, value);
+  return ids.first<=ids.last ? bloom_index_intervals_append(result, ids.first, ids.last)
+    : SQLITE_OK;
+}
+
+/* Keeps of *intervals the ids that a condition on the id may be true of. */
+static int candidates_narrow_by_id(index_condition condition, sqlite3_value *value,
+                                   const index_list *list, index_intervals *intervals){
   index_intervals found = {0};
-  int rc;
-  if( search->condition.is_list ){
-    rc = candidates_append_list(search, list, &found);
-  }else if( index_is_regexp(search->condition.kind) ){
-    rc = candidates_append_regexp(search, value, &found);
-  }else{
-    rc = candidates_append_value(search, value, &found);
+  size_t i;
+  int rc = SQLITE_OK;
+  if( !condition.is_list ) rc = candidates_append_ids(condition.kind, value, &found);
+  for(i=0; condition.is_list && i<list->num_values && rc==SQLITE_OK; i++){
+    sqlite3_value *copy;
+    rc = bloom_index_list_value(list, i, &copy);
+    if( rc==SQLITE_OK ) rc = candidates_append_ids(condition.kind, copy, &found);
+    sqlite3_value_free(copy);
+    if( rc==SQLITE_OK && found.num_intervals>INDEX_MAX_INTERVALS ){
+      found.num_intervals = 0;
+      rc = bloom_index_intervals_append(&found, INT64_MIN, INT64_MAX);
+      break;
+    }
   }
   bloom_index_intervals_sort(&found);
   if( rc==SQLITE_OK ) rc = bloom_index_intervals_intersect(intervals, &found);
@@ -138,187 +566,20 @@ static int candidates_search_and_keep(const candidates_search *search, sqlite3_v
   return rc;
 }
 
-/* 1 if so many rows are left in the intervals that a look-up of blocks may save more than it
-** costs. */
-static int candidates_is_worth_it(const index_layout *layout, int key,
-                                  const index_intervals *intervals){
-  const double num_blocks = (double)layout->keys[key].num_blocks + 1;
-  const double of_blocks = INDEX_BLOCKS_OF_LOOK_UP * ((double)layout->num_rows / num_blocks);
-  const double num_rows = bloom_index_intervals_rows(layout, intervals);
-  return intervals->num_intervals>0 && (num_rows>=INDEX_ROWS_OF_LOOK_UP || num_rows>=of_blocks);
-}
-
-/* Narrows *intervals by the blocks of the condition's column.  Sets *is_none if it is true of
-** no row. */
-static int candidates_narrow(bloom_index *index, const index_layout *layout,
-                             index_condition condition, sqlite3_value *value,
-                             const index_list *list, index_intervals *intervals, int *is_none){
-  candidates_search search = {.index = index, .layout = layout, .condition = condition,
-                              .within = intervals};
-  uint8_t *weights;
-  int rc;
-  if( !condition.is_list && sqlite3_value_type(value)==SQLITE_NULL ){
-    /* Blocks know nothing of NULLs, and what regexp() makes of one nobody knows. */
-    *is_none = condition.kind!=INDEX_IS && !index_is_regexp(condition.kind);
-    return SQLITE_OK;
-  }
-  if( !candidates_is_worth_it(layout, condition.key, intervals) ) return SQLITE_OK;
-  rc = bloom_index_weights_read(index, condition.key, &weights);
-  /* The configuration may be another than the plan was made by, if it was read again since. */
-  if( rc==SQLITE_OK && weights==NULL && bloom_index_kinds[condition.kind].is_pattern ){
-    rc = SQLITE_CORRUPT_VTAB;
-  }
-  search.weights = weights;
-  if( rc==SQLITE_OK ) rc = candidates_search_and_keep(&search, value, list, intervals);
-  sqlite3_free(weights);
-  return rc;
-}
-
-/* Adds what is in no block: changed rows, row -1, and those behind what is covered.  The last
-** row of all may be on its way still, with an id that SQLite chose, while a trigger that comes
-** before ours reads. */
-static int candidates_add_unmerged(bloom_index *index, const index_layout *layout,
-                                   index_intervals *intervals){
-  index_intervals unmerged = {0};
-  sqlite3_int64 last = -1, before = INT64_MIN;
-  sqlite3_stmt *row;
-  int rc = bloom_index_statement_integer(index, 0, &last, INDEX_LAST_ID, index->columns.id_name,
-                                         index->schema, index->source_name);
-  if( rc!=SQLITE_OK ) return rc;
-  rc = bloom_index_statement_take(index,
-                                  sqlite3_mprintf("SELECT c.id FROM (SELECT c.id FROM "
-                                                  "\"%w\".\"%w_changed\" AS c UNION ALL SELECT -1"
-                                                  " UNION ALL SELECT ?1) AS c ORDER BY c.id",
-                                                  index->schema, index->name), &row);
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(row, 1, last);
-  while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
-    const sqlite3_int64 id = sqlite3_column_int64(row, 0);
-    /* An authorizer makes NULLs of ids that it hides, and these come first. */
-    const int is_hidden = sqlite3_column_type(row, 0)==SQLITE_NULL;
-    if( is_hidden || unmerged.num_intervals==INDEX_MAX_INTERVALS ){
-      rc = bloom_index_intervals_add(&unmerged, is_hidden ? INT64_MIN : id, INT64_MAX);
-      break;
-    }
-    /* What SQLite keeps in order may be damaged, too. */
-    if( id<before ) rc = SQLITE_CORRUPT_VTAB;
-    else if( id<=layout->covered ) rc = bloom_index_intervals_add(&unmerged, id, id);
-    else rc = SQLITE_OK;
-    before = id;
-  }
-  bloom_index_statement_give_back(index, row);
-  if( rc==SQLITE_DONE ) rc = SQLITE_OK;
-  if( rc==SQLITE_OK && layout->covered<INT64_MAX ){
-    rc = bloom_index_intervals_add(&unmerged, layout->covered + 1, INT64_MAX);
-  }
-  if( rc==SQLITE_OK ) rc = bloom_index_intervals_unite(intervals, &unmerged);
-  sqlite3_free(unmerged.list);
-  return rc;
-}
-
-/* Sets usable[] for the conditions whose blocks cost less than reading all, and *num_usable to how
-** many conditions have such blocks, or zones. */
-static int candidates_find_usable(bloom_index *index, const index_layout *layout,
-                                  const index_plan *plan, const index_list *lists,
-                                  uint8_t *usable, int *num_usable){
-  double num_rows = 0;
-  int i, is_outweighed = 0, rc = bloom_index_cost_rows(index, layout, &num_rows);
-  if( rc==SQLITE_OK ) rc = bloom_index_cost_is_outweighed(index, num_rows, &is_outweighed);
-  *num_usable = 0;
-  if( rc!=SQLITE_OK || is_outweighed ) return rc;
-  for(i=0; i<plan->num_conditions; i++){
-    const index_condition condition = plan->conditions[i];
-    const size_t num_values = condition.is_list ? lists[i].num_values : 1;
-    usable[i] = condition.key>=0
-      && (num_values<2 || bloom_index_cost_rows_of_list(num_rows, num_values)<num_rows);
-    *num_usable += usable[i] || condition.zone>=0;
-  }
-  return SQLITE_OK;
-}
-
-/* Narrows *intervals by the zones of all conditions together.  Sets *is_none if one of them is
-** true of no row. */
-static int candidates_narrow_by_zones(bloom_index *index, const index_layout *layout,
-                                      const index_plan *plan, sqlite3_value **args,
-                                      const index_list *lists, index_intervals *intervals,
-                                      int *is_none){
-  index_zone_test tests[INDEX_MAX_CONDITIONS];
-  int i, j, num_tests = 0, rc = SQLITE_OK;
-  for(i=0; i<plan->num_conditions && rc==SQLITE_OK && !*is_none; i++){
-    const index_condition condition = plan->conditions[i];
-    if( condition.zone<0 ) continue;
-    if( !condition.is_list && sqlite3_value_type(args[i])==SQLITE_NULL ){
-      *is_none = condition.kind!=INDEX_IS; /* zones know nothing of NULLs */
-    }else{
-      rc = bloom_index_zones_test(index, condition, args[i], &lists[i], &tests[num_tests++]);
-    }
-  }
-  for(i=0; i<num_tests && rc==SQLITE_OK && !*is_none; i++){
-    for(j=0; tests[j].key!=tests[i].key; j++){}
-    if( j<i || intervals->num_intervals==0 ) continue;
-    rc = bloom_index_zones_narrow(index, layout, tests[i].key, tests, num_tests, intervals);
-  }
-  for(i=0; i<num_tests; i++) sqlite3_free(tests[i].spans);
-  return rc;
-}
-
-/* Narrows *intervals, which the conditions on ids have left, by those on columns: first by
-** zones, which are small, then by blocks of what is left. */
-static int candidates_narrow_by_columns(bloom_index *index, const index_plan *plan,
-                                        sqlite3_value **args, const index_list *lists,
-                                        index_intervals *intervals, int *is_too_dear){
-  index_intervals covered = {0};
-  uint8_t usable[INDEX_MAX_CONDITIONS] = {0};
-  index_layout layout;
-  int i, is_equal = 0, is_none = 0, num_usable = 0, has_rows_on_their_way = 0, rc;
-  if( intervals->num_intervals==0 ) return SQLITE_OK;
-  *is_too_dear = 1;
-  rc = bloom_index_layout_read(index, &layout);
-  if( rc==SQLITE_OK ) rc = bloom_index_state_compare(index, &layout, &is_equal);
-  if( rc!=SQLITE_OK || !is_equal || !layout.has_covered || layout.is_dirty ) return rc;
-  /* Behind the last id SQLite draws one at random, of which nobody knows before the row is
-  ** noted. */
-  if( layout.covered==INT64_MAX ){
-    rc = bloom_sql_has_rows_on_their_way(index->connection, &has_rows_on_their_way);
-    if( rc!=SQLITE_OK ) return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
-  }
-  if( has_rows_on_their_way ) return SQLITE_OK;
-  rc = candidates_find_usable(index, &layout, plan, lists, usable, &num_usable);
-  if( rc!=SQLITE_OK || num_usable==0 ) return rc;
-  *is_too_dear = 0;
-  rc = bloom_index_intervals_add(&covered, INT64_MIN, layout.covered);
-  if( rc==SQLITE_OK ) rc = bloom_index_intervals_intersect(&covered, intervals);
-  if( rc==SQLITE_OK ) rc = candidates_narrow_by_zones(index, &layout, plan, args, lists, &covered,
-                                                      &is_none);
-  /* Keys first, which leave less. */
-  for(i=0; i<2*plan->num_conditions && rc==SQLITE_OK && !is_none; i++){
-    const int number = i % plan->num_conditions;
-    const index_condition condition = plan->conditions[number];
-    const int is_pattern = bloom_index_kinds[condition.kind].is_pattern;
-    if( !usable[number] || is_pattern!=(i>=plan->num_conditions) ) continue;
-    rc = candidates_narrow(index, &layout, condition, args[number], &lists[number], &covered,
-                           &is_none);
-  }
-  if( is_none ) intervals->num_intervals = 0;
-  else if( rc==SQLITE_OK ) rc = candidates_add_unmerged(index, &layout, &covered);
-  if( rc==SQLITE_OK ) rc = bloom_index_intervals_intersect(intervals, &covered);
-  sqlite3_free(covered.list);
-  return rc;
-}
-
 int bloom_index_candidates(bloom_index *index, const index_plan *plan, sqlite3_value **args,
                            const index_list *lists, index_intervals *result, int *is_too_dear){
+  candidates_query query = {.index = index, .plan = plan, .args = args, .lists = lists};
   int i, rc;
   result->num_intervals = 0;
   rc = bloom_index_intervals_add(result, INT64_MIN, INT64_MAX);
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
     const index_condition condition = plan->conditions[i];
     if( condition.is_on_id && bloom_index_kinds[condition.kind].is_on_ids ){
-      const candidates_search search = {.index = index, .condition = condition};
-      rc = candidates_search_and_keep(&search, args[i], &lists[i], result);
+      rc = candidates_narrow_by_id(condition, args[i], &lists[i], result);
     }
   }
-  if( rc==SQLITE_OK ) rc = candidates_narrow_by_columns(index, plan, args, lists, result,
-                                                        is_too_dear);
+  if( rc==SQLITE_OK ) rc = candidates_narrow_by_columns(&query, result, is_too_dear);
+  for(i=0; i<query.num_tests; i++) sqlite3_free(query.tests[i].spans);
   if( (rc & 0xff)==SQLITE_CORRUPT ){
     index->damaged_number = index->number;
     *is_too_dear = 1;

@@ -4,15 +4,13 @@
 #ifndef BLOOM_SQLITE_INDEX_CANDIDATES_H
 #define BLOOM_SQLITE_INDEX_CANDIDATES_H
 
-#include "../../core/filter.h"
-#include "../../core/signature/signature.h"
-
+#include "index_entries.h"
 #include "index_plan.h"
 
 /* -- index_intervals.c -------------------------------------------------------------------- */
 
-/* A look-up of blocks costs as much as so many rows of a scan. */
-#define INDEX_ROWS_OF_LOOK_UP 1700
+/* A look-up of entries costs as much as so many rows of a scan. */
+#define INDEX_ROWS_OF_LOOK_UP 200
 
 /* Where there are more, all ids are read: memory has an end. */
 #define INDEX_MAX_INTERVALS 1000000
@@ -48,28 +46,11 @@ int bloom_index_intervals_replace(index_intervals *intervals, index_intervals ot
 /* About how many merged rows have ids in an interval. */
 double bloom_index_interval_rows(const index_layout *layout, index_interval interval);
 
-/* About how many have ids in one of several; INDEX_ROWS_OF_LOOK_UP or more is enough to know. */
+/* About how many have ids in one of several. */
 double bloom_index_intervals_rows(const index_layout *layout, const index_intervals *intervals);
 
 /* The ids that a condition on the id may be true of: all, where only SQLite knows. */
 index_interval bloom_index_interval_of_id(index_condition_kind kind, sqlite3_value *value);
-
-/* -- index_look_up.c ---------------------------------------------------------------------- */
-
-#define INDEX_MAX_BITS ((size_t)BLOOM_MAX_KEY_HASHES * BLOOM_SIGNATURE_MAX_PROBES)
-
-/* What a block must have: all bits of one of several lists.  num_bits 0: nothing. */
-typedef struct index_test {
-  int num_lists;
-  size_t num_bits; /* bits of each list */
-  uint16_t bits[INDEX_MAX_BITS];
-} index_test;
-
-/* Appends the ids of all blocks of a column that pass the test and may lie in the intervals,
-** between the first and the last of them: in no order. */
-int bloom_index_look_up(bloom_index *index, const index_layout *layout, int key,
-                        const index_test *test, const index_intervals *intervals,
-                        index_intervals *result);
 
 /* -- index_candidates.c ------------------------------------------------------------------- */
 

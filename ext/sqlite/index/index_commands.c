@@ -8,38 +8,35 @@
 
 #include "../errors.h"
 
-/* A table of fewer rows is built again in no time. */
-#define INDEX_FEW_ROWS 20000
-
-/* Makes a column's first rows, before any block. */
-static int merge_reset_blocks(bloom_index *index, int key){
-  sqlite3_stmt *write = NULL;
-  int i, rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_blocks_%d\"", index->schema,
-                            index->name, key + 1);
-  if( rc==SQLITE_OK && index->config.keys[key].is_range ){
-    return bloom_index_zones_reset(index, key);
-  }
-  for(i=1; i<=INDEX_ROW_OF_WEIGHTS && rc==SQLITE_OK; i++){
-    rc = bloom_index_row_write(index, key, &write, i, NULL, 0);
-  }
-  sqlite3_finalize(write);
-  return rc;
+/* Empties a column's table. */
+static int merge_reset_key(bloom_index *index, int key){
+  return bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_%s%d\"", index->schema,
+                       index->name, bloom_index_table_suffix(&index->config.keys[key]), key + 1);
 }
 
 int bloom_index_reset(bloom_index *index){
-  index_layout layout;
+  index_layout *layout = sqlite3_malloc64(sizeof(*layout));
   int i, rc;
-  memset(&layout, 0, sizeof(layout));
-  layout.num_probes = 1;
-  sqlite3_randomness(sizeof(layout.number), &layout.number);
-  for(i=0; i<index->config.num_keys; i++) layout.keys[i].open_first = INT64_MIN;
+  if( layout==NULL ) return SQLITE_NOMEM;
+  memset(layout, 0, sizeof(*layout));
+  layout->num_generations = 1;
+  sqlite3_randomness(sizeof(layout->number), &layout->number);
+  layout->generations[0].spans_hash = bloom_index_spans_hash(layout->number);
+  for(i=0; i<index->config.num_keys; i++){
+    if( bloom_index_has_tokens(&index->config.keys[i]) ){
+      layout->generations[0].keys[i].hash_bits = INDEX_MIN_HASH_BITS;
+    }
+  }
   rc = bloom_index_state_insert(index);
-  if( rc==SQLITE_OK ) rc = bloom_index_layout_write(index, &layout);
-  /* Only now: while blocks cover rows, what changed has to be known. */
+  if( rc==SQLITE_OK ) rc = bloom_index_layout_write(index, layout, NULL);
+  /* Only now: while entries cover rows, what changed has to be known. */
   if( rc==SQLITE_OK ) rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_changed\"",
                                          index->schema, index->name);
-  for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++) rc = merge_reset_blocks(index, i);
-  return rc==SQLITE_OK ? bloom_index_state_write(index, &layout, NULL) : rc;
+  if( rc==SQLITE_OK ) rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_spans\"",
+                                         index->schema, index->name);
+  for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++) rc = merge_reset_key(index, i);
+  sqlite3_free(layout);
+  return rc;
 }
 
 int bloom_index_fail_no_tables(const bloom_index *index, char **error){
@@ -53,12 +50,12 @@ static int commands_check_source(bloom_index *index, index_source *source, char 
   return rc!=SQLITE_OK || source->has_tables ? rc : bloom_index_fail_no_tables(index, error);
 }
 
-/* Builds all blocks again, of at most max_rows rows. */
+/* Makes all entries again, of at most max_rows rows. */
 static int commands_start_over(bloom_index *index, sqlite3_int64 max_rows){
-  index_layout layout;
+  const index_layout *layout;
   int ignored, rc = bloom_index_reset(index);
   if( rc==SQLITE_OK ) rc = bloom_index_layout_read(index, &layout);
-  return rc==SQLITE_OK ? bloom_index_merge_core(index, &layout, max_rows, &ignored) : rc;
+  return rc==SQLITE_OK ? bloom_index_merge_core(index, layout, max_rows, &ignored) : rc;
 }
 
 /* Refuses to rebuild what would not be sure then: notes may be kept out, or, where triggers are
@@ -79,65 +76,83 @@ static int commands_check_rebuild(bloom_index *index, const index_source *source
                                 " statement writes: rows are on their way", index->name);
 }
 
-int bloom_index_rebuild(bloom_index *index, char **error){
-  index_source source;
+/* Makes entries of at most max_rows rows, and the triggers, for the source as it is now. */
+static int commands_rebuild(bloom_index *index, const index_source *source, sqlite3_int64 max_rows,
+                            char **error){
   const uint64_t checksum = index->config.checksum;
-  int rc = commands_check_source(index, &source, error);
-  if( rc==SQLITE_OK ) rc = commands_check_rebuild(index, &source, error);
-  if( rc==SQLITE_OK ){
-    index->is_config_stale = 1;
-    sqlite3_free(index->config.source);
-    index->config.source = sqlite3_mprintf("%s", source.name);
-    rc = index->config.source ? bloom_index_config_renew(index, error) : SQLITE_NOMEM;
+  const int is_of_1_2 = index->is_of_1_2;
+  int rc;
+  index->is_config_stale = 1;
+  sqlite3_free(index->config.source);
+  index->config.source = sqlite3_mprintf("%s", source->name);
+  rc = index->config.source ? bloom_index_config_renew(index, error) : SQLITE_NOMEM;
+  if( rc==SQLITE_OK && is_of_1_2 ){
+    rc = bloom_index_tables_upgrade(index);
+    index->is_of_1_2 = rc!=SQLITE_OK;
   }
   if( rc==SQLITE_OK ) rc = bloom_index_canary_write(index);
-  if( rc==SQLITE_OK ) rc = commands_start_over(index, INDEX_MERGE_ALL);
+  if( rc==SQLITE_OK ) rc = commands_start_over(index, max_rows);
   /* Other connections read the configuration when the schema changes. */
-  if( rc==SQLITE_OK && (source.doubt || checksum!=index->config.checksum) ){
-    rc = bloom_index_triggers_make(index, source.name, 0);
+  if( rc==SQLITE_OK && (is_of_1_2 || source->doubt || checksum!=index->config.checksum) ){
+    rc = bloom_index_triggers_make(index, source->name, 0);
   }
   index->is_config_stale &= rc!=SQLITE_OK;
   index->is_checked = 0;
+  return rc;
+}
+
+int bloom_index_rebuild(bloom_index *index, char **error){
+  index_source source;
+  int rc = commands_check_source(index, &source, error);
+  if( rc==SQLITE_OK ) rc = commands_check_rebuild(index, &source, error);
+  if( rc==SQLITE_OK ) rc = commands_rebuild(index, &source, INDEX_MERGE_ALL, error);
   bloom_index_source_free(&source);
   return rc;
 }
 
-/* Sets *is_damaged if blocks cannot be believed, though the source's triggers are as they were. */
-static int merge_is_damaged(bloom_index *index, index_layout *layout, int *is_damaged){
-  int is_equal = 0, rc = bloom_index_layout_read(index, layout);
-  if( rc==SQLITE_OK ) rc = bloom_index_state_compare(index, layout, &is_equal);
-  *is_damaged = (rc & 0xff)==SQLITE_CORRUPT || layout->is_dirty || !is_equal
-    || layout->number==index->damaged_number;
+/* Makes entries of the rows of an index of bloom 1.2, unless rows of the source are mid write: then
+** the triggers that are made would miss them. */
+static int merge_upgrade(bloom_index *index, const index_source *source, sqlite3_int64 max_rows,
+                         char **error){
+  int is_mid_write, rc = bloom_sql_has_rows_on_their_way(index->connection, &is_mid_write);
+  if( rc!=SQLITE_OK || is_mid_write || source->has_trigger_on_notes ) return rc;
+  return commands_rebuild(index, source, max_rows, error);
+}
+
+/* Sets *is_damaged if entries cannot be believed, though the source's triggers are as they were. */
+static int merge_is_damaged(bloom_index *index, const index_layout **layout, int *is_damaged){
+  int rc = bloom_index_layout_read(index, layout);
+  if( rc==SQLITE_OK ) rc = bloom_index_runs_check(index, *layout);
+  *is_damaged = (rc & 0xff)==SQLITE_CORRUPT
+      || (rc==SQLITE_OK && (*layout)->number==index->damaged_number);
   return (rc & 0xff)==SQLITE_CORRUPT ? SQLITE_OK : rc;
 }
 
 int bloom_index_merge(bloom_index *index, sqlite3_int64 max_rows, char **error){
   index_source source;
-  index_layout layout;
+  const index_layout *layout;
   char *doubt = NULL;
   int is_damaged = 0, wants_rebuild = 0;
   int rc = commands_check_source(index, &source, error);
+  if( rc==SQLITE_OK && index->is_of_1_2 ){
+    rc = merge_upgrade(index, &source, max_rows, error);
+    bloom_index_source_free(&source);
+    return rc;
+  }
   if( rc==SQLITE_OK ) rc = bloom_index_source_why_not_merge(index, &source, &doubt);
   if( rc==SQLITE_OK ) rc = merge_is_damaged(index, &layout, &is_damaged);
   if( rc==SQLITE_OK && doubt ){
-    /* Only 'rebuild' makes triggers again, and blocks of columns that are not what they were. */
+    /* Only 'rebuild' makes triggers again, and entries of columns that are not what they were. */
     if( is_damaged ) rc = bloom_index_reset(index);
-    if( rc==SQLITE_OK && is_damaged ) rc = bloom_index_layout_read(index, &layout);
-    if( rc==SQLITE_OK ) rc = bloom_index_state_write(index, &layout, doubt);
+    if( rc==SQLITE_OK ) rc = bloom_index_note_write(index, doubt);
   }else if( rc==SQLITE_OK ){
-    if( !is_damaged && max_rows==INDEX_MERGE_ALL && layout.has_covered
-       && layout.num_rows<INDEX_FEW_ROWS ){
-      rc = bloom_index_weights_are_untaught(index, &wants_rebuild);
-    }
-    if( rc==SQLITE_OK && !is_damaged && !wants_rebuild ){
-      rc = bloom_index_merge_core(index, &layout, max_rows, &wants_rebuild);
-    }
+    if( !is_damaged ) rc = bloom_index_merge_core(index, layout, max_rows, &wants_rebuild);
     if( (rc & 0xff)==SQLITE_CORRUPT ){
       is_damaged = 1;
       rc = SQLITE_OK;
     }
-    if( rc==SQLITE_OK && (is_damaged || (wants_rebuild && max_rows==INDEX_MERGE_ALL)) ){
-      rc = commands_start_over(index, max_rows);
+    if( rc==SQLITE_OK && (is_damaged || wants_rebuild) ){
+      rc = commands_start_over(index, wants_rebuild ? INDEX_MERGE_ALL : max_rows);
     }
   }
   sqlite3_free(doubt);

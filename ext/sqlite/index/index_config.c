@@ -1,11 +1,11 @@
 /*
-** What blocks were begun with.
+** What entries were begun with.
 **
 ** NAME_state has it in its one row, in the column `config`.  Little-endian; a string is its length
 ** as a u32, and its bytes:
 **
-**   0   u32   magic "BIC2"
-**   4   u32   probes of a key; 0: they grow with the table
+**   0   u32   magic "BIC3"; "BIC2": it was made by bloom 1.2
+**   4   u32   0; of bloom 1.2 the probes of a key
 **   8   u32   1: the source has no INTEGER PRIMARY KEY
 **   12  u32   SQLite's version, as sqlite3_libversion_number()
 **   16  u32   number of indexed columns, then for each of them
@@ -22,12 +22,11 @@
 #include <string.h>
 
 #include "../../core/bytes.h"
-#include "../../core/signature/signature.h"
 #include "../../core/xxh64.h"
 #include "../errors.h"
 
-#define CONFIG_MAGIC        0x32434942u
-#define CONFIG_MAGIC_OF_1_1 0x31434942u
+#define CONFIG_MAGIC        0x33434942u
+#define CONFIG_MAGIC_OF_1_2 0x32434942u
 #define CONFIG_HEAD_BYTES   20
 #define CONFIG_KEY_BYTES    4
 #define CONFIG_AFFINITY     0xffu
@@ -75,7 +74,7 @@ static int config_find_virtual(bloom_index *index, const char *column, int *is_v
   return bloom_sql_end(row, rc);
 }
 
-/* Sets what a column is now, as its blocks are begun. */
+/* Sets what a column is now, as its entries are begun. */
 static int config_renew_key(bloom_index *index, index_key *key, char **error){
   const index_column_info *column = key->column>=0 ? &index->columns.list[key->column] : NULL;
   char *name = sqlite3_mprintf("%s", column ? column->name : key->name);
@@ -152,7 +151,7 @@ int bloom_index_config_print(index_config *config, char **bytes, int *num_bytes)
   uint8_t checksum[8];
   int i, rc;
   config_append_u32(out, CONFIG_MAGIC);
-  config_append_u32(out, config->num_probes);
+  config_append_u32(out, 0);
   config_append_u32(out, (uint32_t)config->has_hidden_ids);
   config_append_u32(out, config->version);
   config_append_u32(out, (uint32_t)config->num_keys);
@@ -240,21 +239,21 @@ static char *config_take_text(const uint8_t **bytes, const uint8_t *end, int *is
 }
 
 /* SQLITE_OK; SQLITE_NOMEM; SQLITE_CORRUPT_VTAB, config half read. */
-static int config_parse(index_config *config, const uint8_t *bytes, size_t num_bytes){
+static int config_parse(index_config *config, int *is_of_1_2, const uint8_t *bytes,
+                        size_t num_bytes){
   const uint8_t *end;
   uint32_t num_keys, i;
   int is_nomem = 0;
-  if( num_bytes<CONFIG_HEAD_BYTES + 8
-     || bloom_load32_le(bytes)!=CONFIG_MAGIC ) return SQLITE_CORRUPT_VTAB;
+  if( num_bytes<CONFIG_HEAD_BYTES + 8 ) return SQLITE_CORRUPT_VTAB;
+  *is_of_1_2 = bloom_load32_le(bytes)==CONFIG_MAGIC_OF_1_2;
+  if( !*is_of_1_2 && bloom_load32_le(bytes)!=CONFIG_MAGIC ) return SQLITE_CORRUPT_VTAB;
   end = bytes + num_bytes - 8;
   config->checksum = bloom_load64_le(end);
   if( config->checksum!=bloom_xxh64(bytes, num_bytes - 8) ) return SQLITE_CORRUPT_VTAB;
-  config->num_probes = bloom_load32_le(bytes + 4);
   config->has_hidden_ids = bloom_load32_le(bytes + 8)!=0;
   config->version = bloom_load32_le(bytes + 12);
   num_keys = bloom_load32_le(bytes + 16);
   bytes += CONFIG_HEAD_BYTES;
-  if( config->num_probes>BLOOM_SIGNATURE_MAX_PROBES ) return SQLITE_CORRUPT_VTAB;
   if( num_keys<1 || num_keys>INDEX_MAX_KEYS
      || (size_t)(end - bytes)<(size_t)CONFIG_KEY_BYTES*num_keys ) return SQLITE_CORRUPT_VTAB;
   config->num_keys = (int)num_keys;
@@ -303,18 +302,6 @@ int bloom_index_config_compare(bloom_index *index, int *is_same){
   return rc==SQLITE_ERROR ? SQLITE_OK : rc;
 }
 
-/* Sets index->is_of_1_1 if there is NAME_config, a table of its own, which begins as that of
-** 1.1. */
-static int config_look_for_1_1(bloom_index *index){
-  sqlite3_blob *blob;
-  uint8_t magic[4];
-  int rc = bloom_index_state_open(index, "config", "data", 0, &blob);
-  if( rc==SQLITE_OK ) rc = sqlite3_blob_read(blob, magic, 4, 0); /* SQLITE_ERROR: it has fewer */
-  index->is_of_1_1 = rc==SQLITE_OK && bloom_load32_le(magic)==CONFIG_MAGIC_OF_1_1;
-  sqlite3_blob_close(blob);
-  return rc==SQLITE_ERROR || (rc & 0xff)==SQLITE_CORRUPT ? SQLITE_OK : rc;
-}
-
 int bloom_index_config_read(bloom_index *index){
   uint8_t *bytes = NULL;
   sqlite3_blob *blob;
@@ -326,13 +313,10 @@ int bloom_index_config_read(bloom_index *index){
     rc = bytes ? sqlite3_blob_read(blob, bytes, (int)num_bytes, 0) : SQLITE_NOMEM;
   }
   sqlite3_blob_close(blob);
-  if( rc==SQLITE_OK ) rc = config_parse(&index->config, bytes, num_bytes);
+  if( rc==SQLITE_OK ) rc = config_parse(&index->config, &index->is_of_1_2, bytes, num_bytes);
   sqlite3_free(bytes);
   if( rc!=SQLITE_ERROR && (rc & 0xff)!=SQLITE_CORRUPT ) return rc;
   bloom_index_config_free(&index->config);
-  rc = config_look_for_1_1(index);
-  index->damage = index->is_of_1_1
-    ? "was made by bloom 1.1: DROP TABLE it, create it again, and run 'merge'"
-                                   : "is damaged: its configuration; drop it and create it again";
-  return rc;
+  index->damage = "is damaged: its configuration; drop it and create it again";
+  return SQLITE_OK;
 }

@@ -1,6 +1,6 @@
 /*
 ** What a plan costs: how SQLite would read the source, by EXPLAIN QUERY PLAN of the inner
-** statement, and what a look-up in the blocks takes.
+** statement, and what a look-up of entries takes.
 **
 ** The unit is a step of SQLite's own, a third of a row of a scan.
 */
@@ -83,15 +83,28 @@ int bloom_index_cost_access(bloom_index *index, char *sql, index_access *access)
 
 /* -- Rows ---------------------------------------------------------------------------------- */
 
+/* More ids than rows that a file can have. */
+#define COST_MAX_ROWS 1e12
+
+double bloom_index_cost_num_rows(const index_layout *layout, sqlite3_int64 last){
+  const double behind = (double)last - (double)layout->covered;
+  /* Ids may have gaps: as far as ids are apart among merged rows, so they are behind them. */
+  const double num_ids = (double)layout->covered - (double)layout->first + 1;
+  const double density = num_ids>(double)layout->num_rows ? (double)layout->num_rows/num_ids : 1;
+  const double num_rows = (double)layout->num_rows + (behind>0 ? behind*density : 0);
+  return num_rows<COST_MAX_ROWS ? num_rows : COST_MAX_ROWS;
+}
+
 int bloom_index_cost_rows(bloom_index *index, const index_layout *layout, double *num_rows){
   const char *id = index->columns.id_name;
-  const int is_covered = layout && layout->has_covered;
   sqlite3_int64 first = 0, last = 0, num_pages = 0;
-  double of_ids;
   int rc = bloom_index_statement_integer(index, 1, &last, INDEX_LAST_ID, id, index->schema,
                                          index->source_name);
-  if( is_covered ) first = layout->covered;
-  else if( rc==SQLITE_OK ){
+  if( rc==SQLITE_OK && layout && layout->has_covered ){
+    *num_rows = bloom_index_cost_num_rows(layout, last);
+    return SQLITE_OK;
+  }
+  if( rc==SQLITE_OK ){
     rc = bloom_index_statement_integer(index, 1, &first, INDEX_FIRST_ID, id, index->schema,
                                        index->source_name);
   }
@@ -101,19 +114,16 @@ int bloom_index_cost_rows(bloom_index *index, const index_layout *layout, double
     if( rc==SQLITE_AUTH ) rc = SQLITE_OK;
   }
   if( rc!=SQLITE_OK ) return rc;
-  of_ids = last>=first ? (double)last - (double)first + !is_covered : 0;
-  /* A row has 16 bytes at least, but for what nobody stores; ids may have gaps.  Where
-  ** nothing is known of the pages, they are as many as a file can have. */
-  if( num_pages<1 ) num_pages = UINT32_MAX;
-  if( of_ids>(double)num_pages*256 ) of_ids = (double)num_pages*256;
-  *num_rows = of_ids + (is_covered ? (double)layout->num_rows : 0);
+  *num_rows = last>=first ? (double)last - (double)first + 1 : 0;
+  /* A row has 16 bytes at least; ids may have gaps. */
+  if( num_pages>0 && *num_rows>(double)num_pages*256 ) *num_rows = (double)num_pages*256;
+  if( *num_rows>COST_MAX_ROWS ) *num_rows = COST_MAX_ROWS;
   return SQLITE_OK;
 }
 
 sqlite3_int64 bloom_index_cost_most_unmerged(const index_layout *layout){
   const uint64_t tenth = layout->num_rows / 10;
-  return tenth<INDEX_ROWS_OF_LOOK_UP ? INDEX_ROWS_OF_LOOK_UP : tenth<100000 ? (sqlite3_int64)tenth
-    : 100000;
+  return tenth<1000 ? 1000 : tenth<100000 ? (sqlite3_int64)tenth : 100000;
 }
 
 /* Notes are counted so far. */
@@ -141,8 +151,13 @@ static int cost_count_changed(bloom_index *index, sqlite3_int64 most, sqlite3_in
                            most<COST_COUNTED_CHANGED ? most : COST_COUNTED_CHANGED);
 }
 
-int bloom_index_cost_is_outweighed(bloom_index *index, double num_rows, int *is_outweighed){
-  const sqlite3_int64 most = (sqlite3_int64)((num_rows + 1000) / ROWS_OF_CHANGED);
+sqlite3_int64 bloom_index_cost_most_changed(const index_layout *layout){
+  return (sqlite3_int64)(((double)layout->num_rows + 1000) / ROWS_OF_CHANGED);
+}
+
+int bloom_index_cost_is_outweighed(bloom_index *index, const index_layout *layout,
+                                   int *is_outweighed){
+  const sqlite3_int64 most = bloom_index_cost_most_changed(layout);
   sqlite3_int64 num_changed = 0;
   const int rc = cost_count_changed(index, most, &num_changed);
   *is_outweighed = rc!=SQLITE_OK || num_changed>most;
@@ -151,9 +166,8 @@ int bloom_index_cost_is_outweighed(bloom_index *index, double num_rows, int *is_
 }
 
 double bloom_index_cost_rows_of_list(double num_rows, size_t num_values){
-  double of_value = 50 + num_rows/50;
-  if( of_value>900 ) of_value = 900 + num_rows/100000;
-  return (double)num_values * of_value;
+  const double of_value = 20 + num_rows/50;
+  return (double)num_values * (of_value<100 ? of_value : 100);
 }
 
 /* -- Plans ----------------------------------------------------------------------------------- */

@@ -1,11 +1,11 @@
 /*
-** Reads the source's rows, in intervals of ids that blocks leave, or as SQLite likes to.
+** Reads the source's rows: in intervals of ids that entries leave, or as SQLite plans it.
 **
 ** One inner statement on the source has the conditions in it, so that rows which fail them
 ** do not leave SQLite's own code.  It may be weaker than what SQLite checks afterwards, never
 ** stronger: index_pass.c.
 */
-#include "index_like.h"
+#include "index_texts.h"
 #include "index_source.h"
 
 #include <string.h>
@@ -282,6 +282,12 @@ static int cursor_read_plan(index_cursor *cursor, int number, const char *text){
   return SQLITE_OK;
 }
 
+static int cursor_has_regexp(const index_plan *plan){
+  int i = 0;
+  while( i<plan->num_conditions && !index_is_regexp(plan->conditions[i].kind) ) i++;
+  return i<plan->num_conditions;
+}
+
 int bloom_index_filter(sqlite3_vtab_cursor *base, int number, const char *text, int num_args,
                        sqlite3_value **args){
   index_cursor *cursor = index_cursor_of(base);
@@ -299,7 +305,9 @@ int bloom_index_filter(sqlite3_vtab_cursor *base, int number, const char *text, 
   if( rc==SQLITE_OK ) rc = cursor_check_source(cursor);
   if( rc==SQLITE_OK ) rc = cursor_look_up(cursor, args, forms, &reading);
   if( rc!=SQLITE_OK ) return cursor_failure(cursor, rc);
-  if( reading==INDEX_READ_INTERVALS && cursor->intervals.num_intervals==0 ) return SQLITE_OK;
+  /* Binding tells of a wrong regular expression, as the table would. */
+  if( reading==INDEX_READ_INTERVALS && cursor->intervals.num_intervals==0
+     && !cursor_has_regexp(&cursor->plan) ) return SQLITE_OK;
   rc = cursor_prepare(cursor, forms, reading);
   if( rc==SQLITE_OK ) rc = bloom_index_pass_bind(index, cursor->rows, &cursor->plan, forms, args,
                                                  cursor->lists);

@@ -14,22 +14,22 @@
 
 #define INDEX_MAX_KEYS 16
 
-/* A column that has blocks: what the configuration says of it, and where it is in the source
+/* A column that is indexed: what the configuration says of it, and where it is in the source
 ** now. */
 typedef struct index_key {
-  int is_like; /* blocks hold pieces of its text, for LIKE and GLOB; else its values, for = */
-  int is_regexp; /* they serve REGEXP, too, and have the pieces of what is behind a NUL */
-  int is_range; /* it has zones in place of blocks: index_zones.c */
-  /* What the column was when its blocks were begun; ALTER TABLE may have changed it since. */
+  int is_like;   /* its tokens are lists of text, for LIKE and GLOB; else hashes, for = */
+  int is_regexp; /* they serve REGEXP, too, and the text goes on behind a NUL */
+  int is_range;  /* it has zones in place of entries: index_zones.c */
+  /* What the column was when it was merged first; ALTER TABLE may have changed it since. */
   char *name;
   char *collation;
   char affinity;   /* bloom_index_affinity_of() */
   int is_virtual;  /* it was generated, and not stored */
-  int is_gone;     /* there was no such column, and its blocks are empty */
+  int is_gone;     /* there was no such column, and it has no entries */
   bloom_equality equality; /* the rule of `=` that follows from affinity and collation */
 
   int column;        /* its place in index->columns now; -1: it is gone */
-  const char *doubt; /* why its blocks are not used, as words behind "column k "; NULL: they are */
+  const char *doubt; /* why its entries are not used, as words behind "column k "; NULL: they are */
 } index_key;
 
 /* What is decided when the table is made, and anew by 'rebuild'. */
@@ -39,9 +39,8 @@ typedef struct index_config {
   int num_keys;
   /* The source has no INTEGER PRIMARY KEY: NAME_canary tells whether its rowids changed since. */
   int has_hidden_ids;
-  uint32_t num_probes; /* of a key, for =; 0: the number grows with the table */
-  uint32_t version;    /* of the SQLite that computed the values of virtual columns for blocks */
-  uint64_t checksum;   /* of the configuration's bytes, as they were read or written last */
+  uint32_t version;  /* of the SQLite that computed the values of virtual columns for entries */
+  uint64_t checksum; /* of the configuration's bytes, as they were read or written last */
 } index_config;
 
 /* A column of the source.  type is "" where there is none, and of ANY in a STRICT table. */
@@ -59,6 +58,16 @@ typedef struct index_columns {
 } index_columns;
 
 typedef struct index_statement index_statement;
+
+/* Statements that each look-up needs.  Those of columns' entries come last, one for each column. */
+typedef enum index_fixed {
+  INDEX_FIXED_VERSION, /* the version of the schema, which is no row */
+  INDEX_FIXED_STATE,
+  INDEX_FIXED_LAST_ID,
+  INDEX_FIXED_CHANGED,
+  INDEX_FIXED_ENTRIES,
+  INDEX_NUM_FIXED = INDEX_FIXED_ENTRIES + INDEX_MAX_KEYS
+} index_fixed;
 
 /* How SQLite reads the source for the inner statement, by EXPLAIN QUERY PLAN. */
 typedef enum index_access_way {
@@ -104,9 +113,10 @@ typedef struct bloom_index {
   char *schema, *name;
   void *file;         /* the file that SQLite had open for this database: bloom_index_locate() */
   bloom_database_state state;
+  int is_steady;      /* no other file can come under it until it is located again */
   char *source_name;  /* the source's name when it was looked at last */
   index_config config;
-  int num_blocks_tables; /* by the arguments, which can be read where the configuration cannot */
+  index_config arguments; /* of CREATE, which can be read where the configuration cannot */
   /* The columns that SQLite was told, once is_declared is set; none where the source was gone. */
   index_columns columns;
   int is_declared;
@@ -121,11 +131,12 @@ typedef struct bloom_index {
   int is_checked;
   sqlite3_int64 checked_version;
   bloom_schema_mark mark; /* what proves that there is no doubt, and survives other changes */
-  char *doubt; /* why blocks cannot be believed; NULL: they can */
+  char *doubt; /* why entries cannot be believed; NULL: they can */
   int has_triggers; /* all of ours are on the source */
 
   index_bounds bounds;         /* those that were read last */
   index_statement *statements; /* those that are kept */
+  sqlite3_stmt *fixed[INDEX_NUM_FIXED]; /* and those that each look-up needs; NULL: not compiled */
   /* They hold as long as num_checks is accesses_checks. */
   index_known_access accesses[INDEX_NUM_ACCESSES];
   uint32_t accesses_checks, next_access;
@@ -133,10 +144,19 @@ typedef struct bloom_index {
   sqlite3_int64 letter_bytes; /* bytes of 'a': 1 in UTF-8, 2 in UTF-16; 0: not known yet */
   /* Why the table cannot be used, as words behind its name: all but DROP fails; NULL: it can. */
   const char *damage;
-  int is_of_1_1;      /* the damage is that it was made by 1.1, whose tables were others */
+  int is_of_1_2;      /* its tables are those of bloom 1.2, until 'merge' */
   uint64_t number;    /* the number of the layout that was read or written last, for checksums */
-  uint64_t damaged_number; /* the number under which a query found damaged blocks; 0: none */
+  uint64_t damaged_number; /* the number under which a query found damage; 0: none */
+  /* What was read last: bloom_index_layout_read(), _spans_read(), _lists_read(). */
+  struct index_layout_kept *layout;
+  struct index_spans *spans[2];
+  struct index_lists_kept *lists[INDEX_MAX_KEYS][2];
 } bloom_index;
+
+/* 1 if a column has entries of its values, for =. */
+static inline int bloom_index_has_tokens(const index_key *key){
+  return !key->is_like && !key->is_range;
+}
 
 /* The table by SQLite's pointer to its base, without a cast that compilers warn of. */
 static inline bloom_index *index_of(void *base){
@@ -153,6 +173,15 @@ void bloom_index_statements_free(bloom_index *index);
 
 /* Forgets them, but for those that are lasting. */
 void bloom_index_statements_forget(bloom_index *index);
+
+/* Returns a statement that each look-up needs, compiled if it is not; the format, for
+** sqlite3_mprintf(), is always the same.  It is given back before it is taken again. */
+int bloom_index_fixed_take(bloom_index *index, int fixed, sqlite3_stmt **statement,
+                           const char *format, ...);
+void bloom_index_fixed_give_back(bloom_index *index, int fixed);
+
+/* Forgets these: names in them are others now. */
+void bloom_index_fixed_forget(bloom_index *index);
 
 /* Sets *number to the first column of the first row of a kept statement, unless that is NULL.
 ** The statement's text is made by a format of sqlite3_mprintf().  is_lasting: it is kept longer

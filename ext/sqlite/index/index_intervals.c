@@ -100,7 +100,7 @@ double bloom_index_interval_rows(const index_layout *layout, index_interval inte
 double bloom_index_intervals_rows(const index_layout *layout, const index_intervals *intervals){
   double num_rows = 0;
   size_t i;
-  for(i=0; i<intervals->num_intervals && num_rows<INDEX_ROWS_OF_LOOK_UP; i++){
+  for(i=0; i<intervals->num_intervals; i++){
     num_rows += bloom_index_interval_rows(layout, intervals->list[i]);
   }
   return num_rows;

@@ -1,110 +1,164 @@
 /*
-** Rows -> blocks.
+** Rows -> entries.
 **
-** A merge adds rows behind what is covered, in the order of their ids, to each column's open
-** block until half of its bits are set; then the next block is opened.  Finished blocks stay
-** in slots, as many as fill a row with the open one, and go to their unit together.  At the end
-** of a merge the units that it finished are joined with the groups before them that are not
-** three times as large, a band at a time: what would take long is left to the merges that follow.
+** A merge reads the rows that changed and those behind what is covered, makes pairs of a token and
+** a block of their values, sorts these, and writes them as a new run of each column; then runs are
+** joined (index_joins.c).  What a changed row had before stays, and costs time until all is made
+** again: a block is read for nothing.
 **
-** Whatever stops it half-way, no block may be believed that lacks a key.  Bits that are added
-** do no harm.  Before anything is taken from where the layout says that it is, the layout is
-** marked dirty, and only the last step takes the mark away.
+** Whatever stops a merge half-way, what the layout on disk names is untouched: new rows lie in
+** slots that it does not name, and it is written when they are all there.  Only then is deleted
+** what the new one does not name any more.
 */
 #include "index_merge.h"
 #include "index_source.h"
 
 #include <string.h>
 
-/* A block that has so many rows, or an eighth of its bits, may be finished before its time. */
-#define INDEX_MIN_ROWS 32
+/* So many runs of one merge are joined before the next one is written. */
+#define MERGE_MAX_RUNS 16
 
-int bloom_index_merge_mark_dirty(index_merge_state *merge){
-  index_layout dirty;
-  int rc;
-  if( merge->is_dirty ) return SQLITE_OK;
-  rc = bloom_index_layout_read(merge->index, &dirty);
-  if( rc!=SQLITE_OK ) return rc;
-  dirty.is_dirty = 1;
-  rc = bloom_index_layout_write(merge->index, &dirty);
-  merge->is_dirty = rc==SQLITE_OK;
-  return rc;
-}
+/* What is chosen by a sample is chosen again when so many times as many rows went in. */
+#define MERGE_GROWTH 2.5
 
-int bloom_index_add_value(const bloom_index *index, int key, const uint8_t *weights,
-                          uint32_t num_probes, sqlite3_value *value, bloom_block *block){
-  bloom_key_hashes hashes;
-  int i, rc;
-  if( index->config.keys[key].is_like ){
-    bloom_index_like_add(&index->config.keys[key], weights, value, block);
-    return SQLITE_OK;
-  }
-  rc = bloom_insert_hashes(index->config.keys[key].equality, value, &hashes);
-  if( rc!=SQLITE_OK ) return rc;
-  for(i=0; i<hashes.num_hashes; i++) bloom_block_add(block, hashes.hashes[i], num_probes);
-  return SQLITE_OK;
-}
+/* A rebuild that is spread over several merges reads so many rows again for each row that a merge
+** takes, and at least. */
+#define MERGE_REBUILD_SHARE 3
+#ifndef INDEX_REBUILD_LEAST
+# define INDEX_REBUILD_LEAST 1000
+#endif
 
-/* -- Blocks ------------------------------------------------------------------------------ */
+/* One column of a generation. */
+typedef struct merge_key {
+  index_pairs pairs;
+  const bloom_lists *lists; /* of a LIKE column, else NULL */
+  index_zone_merge *zones;  /* of a RANGE column, which has no entries; else NULL */
+  uint64_t num_written;     /* entries that the merge wrote */
+  uint32_t num_new_runs;    /* that it wrote, and has not joined yet */
+} merge_key;
 
-int bloom_index_merge_finish_block(index_merge_state *merge, int key, sqlite3_int64 id){
-  index_merge_key *merge_key = &merge->keys[key];
-  index_key_layout *layout = &merge->layout.keys[key];
-  const int rc = bloom_index_merge_append(merge, key, &merge_key->open,
-                                          (index_end){.first = layout->open_first, .last = id,
-                                                      .num_rows = layout->open_rows});
-  merge_key->is_before_large = !bloom_index_is_block_full(&merge_key->open);
-  bloom_block_clear(&merge_key->open, merge_key->open.bytes, merge_key->open.bits_per_block);
-  layout->open_first = id + (id<INT64_MAX);
-  layout->open_rows = layout->open_bits = 0;
-  return rc;
-}
+typedef struct merge_generation {
+  index_generation *generation; /* of the layout; NULL: there is no second one */
+  index_spans *spans;
+  merge_key keys[INDEX_MAX_KEYS];
+} merge_generation;
 
-/* -- Rows ---------------------------------------------------------------------------------- */
+typedef struct index_merge_state {
+  bloom_index *index;
+  index_layout layout;          /* what it will be at the end */
+  merge_generation generations[INDEX_MAX_GENERATIONS];
+  index_garbage garbage[INDEX_MAX_KEYS];
+  int has_old_zones;            /* those of a generation that the layout has no more */
+  size_t num_pairs;             /* in memory, of all columns */
+  sqlite3_int64 num_taken;      /* rows that it took, changed and new ones */
+  sqlite3_int64 done_until;     /* changed rows up to this id need not be noted any more */
+} index_merge_state;
 
-int bloom_index_is_block_spoiled(const bloom_index *index, int key, const bloom_block *block,
-                                 uint64_t num_rows, int is_before_large, sqlite3_value *value){
-  const int is_silent = index->config.keys[key].is_like && bloom_index_like_is_silent(value);
-  if( bloom_index_is_block_full(block) ) return !is_silent && is_before_large;
-  return is_silent && (num_rows>=INDEX_MIN_ROWS || block->bits_set>=block->bits_per_block/8);
-}
+/* -- Runs ------------------------------------------------------------------------------------ */
 
-/* A block that accepts everything, for a number's sake say, costs no more with more rows. */
-static int merge_is_block_finished(const index_merge_state *merge, int key){
-  const bloom_block *open = &merge->keys[key].open;
-  return bloom_index_is_block_full(open)
-    ? merge->layout.keys[key].open_rows>=INDEX_ROWS_OF_FULL_BLOCK : bloom_block_is_finished(open);
-}
-
-static int merge_add_value(index_merge_state *merge, int key, sqlite3_int64 id,
-                           sqlite3_value *value){
-  index_merge_key *merge_key = &merge->keys[key];
+/* Writes the pairs of a column, which are sorted, as a run. */
+static int merge_write_run(bloom_index *index, const index_pairs *pairs, int number,
+                           index_run *run){
+  const uint32_t num_segments = bloom_entries_num_segments(run->end_block);
+  const uint64_t mask = ((uint64_t)1 << INDEX_PAIR_BLOCK_BITS) - 1;
+  const uint64_t num_tokens = (pairs->list[pairs->num_pairs-1] >> INDEX_PAIR_BLOCK_BITS) + 1;
+  index_run_writer *writer = sqlite3_malloc64(sizeof(*writer));
+  uint16_t blocks[BLOOM_SEGMENT_BLOCKS];
+  size_t i = 0;
   int rc = SQLITE_OK;
-  if( merge_key->zones ) return bloom_index_zones_add(merge_key->zones, &merge->layout, value);
-  if( bloom_index_is_block_spoiled(merge->index, key, &merge_key->open,
-                                   merge->layout.keys[key].open_rows, merge_key->is_before_large,
-                                   value) ){
-    rc = bloom_index_merge_finish_block(merge, key, id - 1);
+  if( writer==NULL ) return SQLITE_NOMEM;
+  bloom_index_run_start(writer, index, number, run,
+                        num_tokens*num_segments/pairs->num_pairs + 1);
+  while( i<pairs->num_pairs && rc==SQLITE_OK ){
+    const uint64_t token = pairs->list[i] >> INDEX_PAIR_BLOCK_BITS;
+    const uint32_t segment = (uint32_t)(pairs->list[i] & mask) / BLOOM_SEGMENT_BLOCKS;
+    uint32_t num_blocks = 0;
+    int is_row;
+    for(; i<pairs->num_pairs; i++){
+      const uint32_t block = (uint32_t)(pairs->list[i] & mask);
+      if( pairs->list[i]>>INDEX_PAIR_BLOCK_BITS!=token
+       || block/BLOOM_SEGMENT_BLOCKS!=segment ) break;
+      blocks[num_blocks++] = (uint16_t)(block % BLOOM_SEGMENT_BLOCKS);
+    }
+    rc = bloom_index_run_write(writer, token*num_segments + segment, blocks, num_blocks, &is_row);
   }
-  if( rc==SQLITE_OK ) rc = bloom_index_add_value(merge->index, key, merge_key->weights,
-                                                 merge->layout.num_probes, value, &merge_key->open);
-  merge->layout.keys[key].open_rows++;
-  merge->layout.keys[key].open_bits = merge_key->open.bits_set;
-  return rc==SQLITE_OK && merge_is_block_finished(merge, key)
-    ? bloom_index_merge_finish_block(merge, key, id) : rc;
+  rc = bloom_index_run_end(writer, 0, rc);
+  run->num_pairs = pairs->num_pairs;
+  sqlite3_free(writer);
+  return rc;
 }
 
-/* Adds the row at which the statement stands: it has the id, then the indexed columns. */
-static int merge_add_row(index_merge_state *merge, sqlite3_stmt *rows){
-  const sqlite3_int64 id = sqlite3_column_int64(rows, 0);
-  int i, rc = SQLITE_OK;
-  for(i=0; i<merge->index->config.num_keys && rc==SQLITE_OK; i++){
-    rc = merge_add_value(merge, i, id, sqlite3_column_value(rows, i + 1));
+/* Writes the pairs in memory of a column as a run, if there are any; or its zones. */
+static int merge_flush_key(index_merge_state *merge, merge_generation *of, int number){
+  merge_key *key = &of->keys[number];
+  index_run *run;
+  int rc;
+  if( key->zones ) return bloom_index_zones_write(key->zones);
+  if( key->pairs.num_pairs==0 ) return SQLITE_OK;
+  rc = bloom_index_pairs_sort(&key->pairs);
+  if( rc==SQLITE_OK && (key->num_new_runs>=MERGE_MAX_RUNS
+                       || of->generation->keys[number].num_runs>=INDEX_MAX_RUNS) ){
+    const index_join_budget budget = {0, 1};
+    rc = bloom_index_join(merge->index, &merge->layout, of->generation, number, budget,
+                          &merge->garbage[number]);
+    key->num_new_runs = 1;
   }
-  merge->layout.covered = id;
-  merge->layout.has_covered = 1;
-  merge->layout.num_rows++;
+  if( rc==SQLITE_OK ){
+    rc = bloom_index_run_add(merge->index, &merge->layout, of->generation, number,
+                             of->spans->num_spans << INDEX_SPAN_LG, &merge->garbage[number], &run);
+  }
+  if( rc==SQLITE_OK ) rc = merge_write_run(merge->index, &key->pairs, number, run);
+  key->num_written += key->pairs.num_pairs;
+  key->num_new_runs++;
+  bloom_index_pairs_clear(&key->pairs);
   return rc;
+}
+
+static int merge_flush(index_merge_state *merge){
+  int i, key, rc = SQLITE_OK;
+  for(i=0; i<merge->layout.num_generations; i++){
+    for(key=0; key<merge->index->config.num_keys && rc==SQLITE_OK; key++){
+      rc = merge_flush_key(merge, &merge->generations[i], key);
+    }
+  }
+  merge->num_pairs = 0;
+  return rc;
+}
+
+/* -- Rows ------------------------------------------------------------------------------------ */
+
+/* Adds the entries and zones of the row at which the statement stands: it has the id, then the
+** indexed columns. */
+static int merge_add_entries(index_merge_state *merge, merge_generation *of, sqlite3_stmt *row){
+  const bloom_index *index = merge->index;
+  uint32_t block;
+  int i, rc = bloom_index_spans_add(of->spans, sqlite3_column_int64(row, 0), &block);
+  for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
+    merge_key *key = &of->keys[i];
+    const size_t num_before = key->pairs.num_pairs;
+    sqlite3_value *value = sqlite3_column_value(row, i + 1);
+    rc = key->zones ? bloom_index_zones_add(key->zones, block, value)
+      : bloom_index_pairs_add(&key->pairs, &index->config.keys[i],
+                              of->generation->keys[i].hash_bits, key->lists, block, value);
+    merge->num_pairs += key->pairs.num_pairs - num_before;
+  }
+  of->generation->num_rows++;
+  return rc==SQLITE_OK && merge->num_pairs>=INDEX_MAX_PAIRS ? merge_flush(merge) : rc;
+}
+
+/* Adds a row.  is_new: it lies behind what is covered. */
+static int merge_add_row(index_merge_state *merge, sqlite3_stmt *row, int is_new){
+  index_layout *layout = &merge->layout;
+  const sqlite3_int64 id = sqlite3_column_int64(row, 0);
+  if( id<layout->first ) layout->first = id;
+  if( is_new ){
+    layout->covered = id;
+    layout->has_covered = 1;
+  }
+  layout->num_rows++; /* of a changed row, too: it may be new, with a low id */
+  merge->num_taken++;
+  return merge_add_entries(merge, &merge->generations[layout->num_generations==2
+                                                      && id<=layout->bound], row);
 }
 
 int bloom_index_merge_prepare_rows(bloom_index *index, sqlite3_stmt **rows, const char *condition){
@@ -121,75 +175,168 @@ int bloom_index_merge_prepare_rows(bloom_index *index, sqlite3_stmt **rows, cons
   return bloom_sql_prepare_text(index->connection, rows, sqlite3_str_finish(sql));
 }
 
+/* Keeps the words of a trigger that refused a row, which SQLite forgets with the next statement. */
+static void merge_keep_words(const index_merge_state *merge, int rc){
+  sqlite3_vtab *base = &merge->index->base;
+  if( (rc & 0xff)!=SQLITE_CONSTRAINT || base->zErrMsg ) return;
+  base->zErrMsg = sqlite3_mprintf("bloom_index: %s", sqlite3_errmsg(merge->index->connection->db));
+}
+
+/* Adds the rows that are noted as changed, at most *num_left. */
+static int merge_changed_rows(index_merge_state *merge, sqlite3_int64 *num_left){
+  bloom_index *index = merge->index;
+  sqlite3_stmt *ids = NULL, *row = NULL;
+  int rc;
+  merge->done_until = INT64_MIN;
+  if( !merge->layout.has_covered ) return SQLITE_OK;
+  rc = bloom_sql_prepare(index->connection, &ids,
+                         "SELECT id FROM \"%w\".\"%w_changed\" WHERE id <= %lld ORDER BY id",
+                         index->schema, index->name, merge->layout.covered);
+  while( rc==SQLITE_OK && *num_left>0
+        && (rc = bloom_sql_step(index->connection, ids))==SQLITE_ROW ){
+    const sqlite3_int64 id = sqlite3_column_int64(ids, 0);
+    rc = row ? SQLITE_OK : bloom_index_merge_prepare_rows(index, &row, "= ?1");
+    if( rc!=SQLITE_OK ) break;
+    sqlite3_bind_int64(row, 1, id);
+    rc = bloom_sql_step(index->connection, row);
+    /* SQLITE_DONE: the row is gone. */
+    if( rc==SQLITE_ROW ) rc = merge_add_row(merge, row, 0);
+    else if( rc==SQLITE_DONE ) rc = SQLITE_OK;
+    sqlite3_reset(row);
+    merge->done_until = id;
+    if( *num_left!=INDEX_MERGE_ALL ) --*num_left;
+  }
+  merge_keep_words(merge, rc);
+  sqlite3_finalize(row);
+  return bloom_sql_end(ids, rc);
+}
+
 /* Adds at most max_rows rows, 1 or more, behind what is covered. */
 static int merge_new_rows(index_merge_state *merge, sqlite3_int64 max_rows){
   const sqlite3_int64 covered = merge->layout.covered;
   sqlite3_stmt *rows = NULL;
   int rc;
   if( merge->layout.has_covered && covered==INT64_MAX ) return SQLITE_OK;
-  rc = bloom_index_merge_prepare_rows(merge->index, &rows, "BETWEEN ?1 AND ?2");
+  rc = bloom_index_merge_prepare_rows(merge->index, &rows, ">= ?1");
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 1, merge->layout.has_covered ? covered + 1
                                               : INT64_MIN);
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 2, INT64_MAX);
   while( rc==SQLITE_OK && max_rows>0
         && (rc = bloom_sql_step(merge->index->connection, rows))==SQLITE_ROW ){
-    rc = merge_add_row(merge, rows);
+    rc = merge_add_row(merge, rows, 1);
     if( max_rows!=INDEX_MERGE_ALL ) max_rows--;
   }
-  if( (rc & 0xff)==SQLITE_CONSTRAINT ){
-    /* A trigger's words, which SQLite forgets with the rows. */
-    sqlite3_free(merge->index->base.zErrMsg);
-    merge->index->base.zErrMsg = sqlite3_mprintf("bloom_index: %s",
-                                                 sqlite3_errmsg(merge->index->connection->db));
+  merge_keep_words(merge, rc);
+  return bloom_sql_end(rows, rc);
+}
+
+/* -- Generations ----------------------------------------------------------------------------- */
+
+/* Begins a generation by what is chosen now. */
+static int merge_begin_generation(index_merge_state *merge, const index_choice *choice,
+                                  uint32_t place, index_generation *generation){
+  bloom_index *index = merge->index;
+  int i, rc = SQLITE_OK;
+  memset(generation, 0, sizeof(*generation));
+  generation->place = place;
+  generation->shift = choice->shift;
+  generation->zone_lg = choice->zone_lg;
+  generation->num_built = choice->num_rows;
+  generation->spans_hash = bloom_index_spans_hash(merge->layout.number + place);
+  for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
+    if( choice->lists[i] ) rc = bloom_index_lists_write(index, generation, i, choice->lists[i]);
+    else if( bloom_index_has_tokens(&index->config.keys[i]) ){
+      generation->keys[i].hash_bits = choice->hash_bits;
+    }else{
+      sqlite3_randomness(sizeof(uint64_t), &generation->keys[i].number);
+    }
+  }
+  return rc;
+}
+
+/* Makes ready to add to a generation of the layout. */
+static int merge_open_generation(index_merge_state *merge, int number){
+  bloom_index *index = merge->index;
+  merge_generation *of = &merge->generations[number];
+  int i, rc;
+  of->generation = &merge->layout.generations[number];
+  rc = bloom_index_spans_read(index, &merge->layout, of->generation, &of->spans);
+  for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
+    merge_key *key = &of->keys[i];
+    if( index->config.keys[i].is_range ){
+      rc = bloom_index_zones_start(index, of->generation, i, &key->zones);
+      continue;
+    }
+    if( index->config.keys[i].is_like ){
+      rc = bloom_index_lists_read(index, of->generation, i, &key->lists);
+    }
+    if( rc==SQLITE_OK ) rc = bloom_index_pairs_start(&key->pairs, key->lists);
+  }
+  return rc;
+}
+
+/* Begins a second generation, which has no rows yet. */
+static int merge_begin_rebuild(index_merge_state *merge, const index_choice *choice){
+  index_layout *layout = &merge->layout;
+  int rc = merge_begin_generation(merge, choice, !layout->generations[0].place,
+                                  &layout->generations[1]);
+  layout->num_generations = 2;
+  layout->bound = INT64_MIN;
+  return rc==SQLITE_OK ? merge_open_generation(merge, 1) : rc;
+}
+
+/* Puts the second generation, which has all rows, in place of the first. */
+static void merge_end_rebuild(index_merge_state *merge){
+  index_layout *layout = &merge->layout;
+  int key;
+  uint32_t i;
+  for(key=0; key<merge->index->config.num_keys; key++){
+    const index_key_layout *old = &layout->generations[0].keys[key];
+    for(i=0; i<old->num_runs; i++) bloom_index_garbage_add(&merge->garbage[key], old->runs[i].slot);
+    bloom_index_pairs_free(&merge->generations[0].keys[key].pairs);
+    bloom_index_zones_free(merge->generations[0].keys[key].zones);
+  }
+  merge->has_old_zones = 1;
+  layout->generations[0] = layout->generations[1];
+  layout->num_generations = 1;
+  layout->num_rows = layout->generations[0].num_rows;
+  merge->generations[0] = merge->generations[1];
+  merge->generations[0].generation = &layout->generations[0];
+  memset(&merge->generations[1], 0, sizeof(merge->generations[1]));
+}
+
+/* Adds further rows to the second generation, at most max_rows.  is_first: it has none yet. */
+static int merge_go_on_rebuild(index_merge_state *merge, int is_first, sqlite3_int64 max_rows){
+  index_layout *layout = &merge->layout;
+  sqlite3_stmt *rows = NULL;
+  int rc = bloom_index_merge_prepare_rows(merge->index, &rows, "BETWEEN ?1 AND ?2");
+  if( !is_first && layout->bound==INT64_MAX ) max_rows = 0;
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 1, is_first ? INT64_MIN : layout->bound
+                                              + (layout->bound<INT64_MAX));
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 2, layout->covered);
+  while( rc==SQLITE_OK && max_rows>0
+        && (rc = bloom_sql_step(merge->index->connection, rows))==SQLITE_ROW ){
+    rc = merge_add_entries(merge, &merge->generations[1], rows);
+    layout->bound = sqlite3_column_int64(rows, 0);
+    max_rows--;
+  }
+  if( rc==SQLITE_DONE || (rc==SQLITE_OK && layout->bound>=layout->covered) ){
+    rc = merge_flush(merge);
+    if( rc==SQLITE_OK ) merge_end_rebuild(merge);
   }
   return bloom_sql_end(rows, rc);
 }
 
-/* -- The whole ----------------------------------------------------------------------------- */
+/* -- The whole ------------------------------------------------------------------------------- */
 
 static void merge_free(index_merge_state *merge){
-  int i;
-  for(i=0; i<merge->index->config.num_keys; i++){
-    bloom_index_zones_free(merge->keys[i].zones);
-    sqlite3_finalize(merge->keys[i].write);
-    sqlite3_free(merge->keys[i].weights);
-    sqlite3_free(merge->keys[i].slots);
-    sqlite3_free(merge->keys[i].open.bytes);
+  int i, key;
+  for(key=0; key<merge->index->config.num_keys; key++){
+    for(i=0; i<INDEX_MAX_GENERATIONS; i++){
+      bloom_index_zones_free(merge->generations[i].keys[key].zones);
+      bloom_index_pairs_free(&merge->generations[i].keys[key].pairs);
+    }
   }
   sqlite3_free(merge);
-}
-
-/* Reads a column's blocks that are in no unit. */
-static int merge_start_key(index_merge_state *merge, int key){
-  bloom_index *index = merge->index;
-  index_merge_key *merge_key = &merge->keys[key];
-  index_key_layout *layout = &merge->layout.keys[key];
-  const uint32_t block_bytes = index_block_bytes(index, key);
-  uint8_t *bytes = sqlite3_malloc64(block_bytes);
-  int rc;
-  if( bytes==NULL ) return SQLITE_NOMEM;
-  bloom_block_clear(&merge_key->open, bytes, index_block_bits(index, key));
-  merge_key->num_in_units = bloom_index_blocks_in_units(index, &merge->layout, key);
-  merge_key->slots = sqlite3_malloc64((sqlite3_uint64)BLOOM_UNIT_BLOCKS * block_bytes);
-  if( merge_key->slots==NULL ) return SQLITE_NOMEM;
-  rc = bloom_index_weights_read(index, key, &merge_key->weights);
-  if( rc!=SQLITE_OK ) return rc;
-  rc = bloom_sql_integer(index->connection, &merge_key->num_rows,
-                         "SELECT max(rowid) FROM "
-                         "\"%w\".\"%w_blocks_%d\"", index->schema, index->name, key + 1);
-  if( rc==SQLITE_OK && merge->layout.has_covered ){
-    uint8_t slots[BLOOM_STRIP_BYTES];
-    uint64_t block;
-    rc = bloom_index_row_read(index, key, INDEX_ROW_OF_SLOTS, slots, sizeof(slots));
-    if( rc!=SQLITE_OK ) return rc;
-    for(block=merge_key->num_in_units; block<=layout->num_blocks; block++){
-      memcpy(bloom_index_merge_slot(merge, key, block),
-             slots + (block - merge_key->num_in_units)*block_bytes, block_bytes);
-    }
-    memcpy(bytes, bloom_index_merge_slot(merge, key, layout->num_blocks), block_bytes);
-    bloom_block_resume(&merge_key->open, bytes, merge_key->open.bits_per_block);
-  }
-  return rc;
 }
 
 static int merge_start(bloom_index *index, const index_layout *layout, index_merge_state **result){
@@ -200,59 +347,48 @@ static int merge_start(bloom_index *index, const index_layout *layout, index_mer
   memset(merge, 0, sizeof(*merge));
   merge->index = index;
   merge->layout = *layout;
-  merge->join_rows = INDEX_JOIN_ROWS;
-  for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
-    rc = index->config.keys[i].is_range ? bloom_index_zones_start(index, i, &merge->keys[i].zones)
-      : merge_start_key(merge, i);
+  if( !layout->has_covered ){
+    index_choice choice;
+    rc = bloom_index_choose(index, &choice);
+    merge->layout.first = choice.first;
+    if( rc==SQLITE_OK ) rc = merge_begin_generation(merge, &choice, 0,
+                                                    &merge->layout.generations[0]);
+    bloom_index_choice_free(&choice);
+  }
+  for(i=0; i<merge->layout.num_generations && rc==SQLITE_OK; i++){
+    rc = merge_open_generation(merge, i);
   }
   return rc;
 }
 
-/* Writes all that is in memory; then the blocks are good. */
+/* Writes all that is in memory, and then the layout. */
 static int merge_finish(index_merge_state *merge, const char *note){
   bloom_index *index = merge->index;
-  int i, rc = SQLITE_OK;
-  for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
-    if( merge->keys[i].zones ){
-      rc = bloom_index_zones_finish(merge->keys[i].zones, &merge->layout);
-      continue;
+  index_layout *layout = &merge->layout;
+  int i, key, rc = merge_flush(merge);
+  for(key=0; key<index->config.num_keys && rc==SQLITE_OK; key++){
+    for(i=0; i<layout->num_generations && rc==SQLITE_OK; i++){
+      const index_join_budget budget = {merge->generations[i].keys[key].num_written, 0};
+      rc = bloom_index_join(index, layout, &layout->generations[i], key, budget,
+                            &merge->garbage[key]);
     }
-    rc = bloom_index_merge_write_slots(merge, i);
-    if( rc==SQLITE_OK ) rc = bloom_index_merge_join(merge, i);
   }
-  if( rc==SQLITE_OK && merge->layout.has_covered ){
+  for(i=0; i<layout->num_generations && rc==SQLITE_OK; i++){
+    rc = bloom_index_spans_write(index, merge->generations[i].spans, &layout->generations[i]);
+  }
+  if( rc==SQLITE_OK ) rc = bloom_index_layout_write(index, layout, note);
+  if( rc==SQLITE_OK && layout->has_covered ){
     rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_changed\" WHERE id <= %lld",
                        index->schema, index->name, merge->done_until);
   }
-  /* The layout is written last: where an authorizer refuses the other, both are as they were.
-  ** SQLite does not undo VALUES ('merge'). */
-  if( rc==SQLITE_OK ) rc = bloom_index_state_write(index, &merge->layout, note);
-  if( rc==SQLITE_OK ) rc = bloom_index_layout_write(index, &merge->layout);
-  return rc;
-}
-
-/* About how many rows there are, by the ids and by the pages of the file, and the first id. */
-static int merge_estimate_rows(bloom_index *index, uint64_t *num_rows, sqlite3_int64 *first){
-  sqlite3_int64 num_pages = 0, page_bytes = 4096, last = 0;
-  int rc = bloom_sql_integer(index->connection, &num_pages, "PRAGMA \"%w\".page_count",
-                             index->schema);
-  if( rc==SQLITE_OK ) rc = bloom_sql_integer(index->connection, &page_bytes,
-                                             "PRAGMA \"%w\".page_size", index->schema);
-  if( rc==SQLITE_OK ) rc = bloom_index_source_ids(index, first, &last);
-  *num_rows = (uint64_t)num_pages * ((uint64_t)page_bytes / 32);
-  if( last<*first ) *num_rows = 0;
-  else if( (uint64_t)last - (uint64_t)*first<*num_rows ){
-    *num_rows = (uint64_t)last - (uint64_t)*first + 1;
+  for(key=0; key<index->config.num_keys && rc==SQLITE_OK; key++){
+    if( !index->config.keys[key].is_range ){
+      rc = bloom_index_garbage_delete(index, key, layout, &merge->garbage[key]);
+    }else if( merge->has_old_zones ){
+      rc = bloom_index_zones_delete(index, key, !layout->generations[0].place);
+    }
   }
   return rc;
-}
-
-/* The probes at which a few rows are read for nothing, whatever the table's size: 12 up to
-** 400,000 rows, and one more each time the rows double. */
-static uint32_t merge_probes_for(uint64_t num_rows){
-  uint32_t num_probes = 12;
-  for(; num_rows>400000 && num_probes<BLOOM_SIGNATURE_MAX_PROBES; num_rows/=2) num_probes++;
-  return num_probes;
 }
 
 /* Sets *note to what would pay, or NULL. */
@@ -263,10 +399,6 @@ static int merge_note(const index_merge_state *merge, const char **note){
   const sqlite3_int64 max_rows = bloom_index_cost_most_unmerged(layout);
   sqlite3_int64 num_unmerged = 0;
   int rc = SQLITE_OK;
-  if( index->config.num_probes==0 && layout->num_rows/2>=layout->num_built
-     && merge_probes_for(layout->num_rows)>layout->num_probes ){
-    *note = INDEX_NOTE_GROWN;
-  }
   if( layout->has_covered && layout->covered<INT64_MAX ){
     rc = bloom_sql_integer(index->connection, &num_unmerged,
                            "SELECT count(*) FROM (SELECT 1 FROM " INDEX_SOURCE " NOT INDEXED WHERE "
@@ -277,42 +409,82 @@ static int merge_note(const index_merge_state *merge, const char **note){
   return rc;
 }
 
-/* Takes the rows that are new, and says what would pay. */
-static int merge_take_new(index_merge_state *merge, int is_first, int is_all,
-                          sqlite3_int64 num_left, int *wants_rebuild){
-  const char *note = NULL;
-  int rc = num_left>0 ? merge_new_rows(merge, num_left) : SQLITE_OK;
-  if( rc==SQLITE_OK && num_left>0 ) merge->done_until = merge->layout.covered;
-  if( is_first && is_all ) merge->layout.num_built = merge->layout.num_rows;
-  if( rc==SQLITE_OK && !is_first && (is_all || merge->num_new_units>0) ){
-    rc = bloom_index_merge_is_worn(merge, wants_rebuild);
+/* Sets *is_due to whether so much went in since blocks, tokens and lists were chosen that others,
+** *choice, are better now. */
+static int merge_is_rebuild_due(index_merge_state *merge, index_choice *choice, int *is_due){
+  const bloom_index *index = merge->index;
+  index_generation *generation = &merge->layout.generations[0];
+  int i, rc;
+  *is_due = 0;
+  if( !merge->layout.has_covered || merge->layout.num_generations==2
+     || (double)generation->num_rows<MERGE_GROWTH*(double)generation->num_built + 400 ){
+    return SQLITE_OK;
   }
-  if( *wants_rebuild ) note = INDEX_NOTE_WORN;
-  else if( rc==SQLITE_OK ) rc = merge_note(merge, &note);
-  if( note ) *wants_rebuild = 1;
-  return rc==SQLITE_OK && !(is_all && note) ? merge_finish(merge, note) : rc;
+  rc = bloom_index_choose(merge->index, choice);
+  if( rc!=SQLITE_OK ) return rc;
+  *is_due = choice->shift!=generation->shift
+      || MERGE_GROWTH*(double)choice->num_rows<(double)generation->num_rows;
+  for(i=0; i<index->config.num_keys; i++){
+    *is_due |= (index->config.keys[i].is_like && generation->num_rows<INDEX_FEW_ROWS)
+      || (generation->keys[i].hash_bits>0
+          && choice->hash_bits>generation->keys[i].hash_bits + 1);
+  }
+  generation->num_built = choice->num_rows>generation->num_rows ? choice->num_rows
+      : generation->num_rows;
+  return rc;
 }
 
-int bloom_index_merge_core(bloom_index *index, index_layout *layout, sqlite3_int64 max_rows,
-                           int *wants_rebuild){
-  const int is_first = !layout->has_covered, is_all = max_rows==INDEX_MERGE_ALL;
-  index_merge_state *merge;
+/* Takes changed and new rows, at most max_rows, and goes on with a rebuild. */
+static int merge_take_rows(index_merge_state *merge, sqlite3_int64 max_rows, int is_first){
+  const int is_all = max_rows==INDEX_MERGE_ALL;
   sqlite3_int64 num_left = max_rows;
-  int rc = SQLITE_OK;
+  int rc = merge_changed_rows(merge, &num_left);
+  if( rc==SQLITE_OK && num_left>0 ){
+    rc = merge_new_rows(merge, num_left);
+    if( rc==SQLITE_OK ) merge->done_until = merge->layout.covered;
+  }
+  if( rc==SQLITE_OK && merge->layout.num_generations==2 ){
+    sqlite3_int64 num_again = MERGE_REBUILD_SHARE*merge->num_taken;
+    if( num_again<INDEX_REBUILD_LEAST ) num_again = INDEX_REBUILD_LEAST;
+    rc = merge_go_on_rebuild(merge, is_first, is_all ? INDEX_MERGE_ALL : num_again);
+  }
+  return rc;
+}
+
+/* 1 if the numbers of blocks ran out, so that larger blocks are to be chosen. */
+static int merge_is_out_of_blocks(const index_merge_state *merge){
+  int i;
+  for(i=0; i<merge->layout.num_generations; i++){
+    const index_spans *spans = merge->generations[i].spans;
+    if( spans && spans->num_spans==INDEX_MAX_SPANS ) return 1;
+  }
+  return 0;
+}
+
+int bloom_index_merge_core(bloom_index *index, const index_layout *before, sqlite3_int64 max_rows,
+                           int *wants_rebuild){
+  index_choice choice = {.num_rows = 0};
+  index_merge_state *merge;
+  const char *note = NULL;
+  int is_due = 0, rc = merge_start(index, before, &merge);
   *wants_rebuild = 0;
-  if( is_first ){
-    rc = merge_estimate_rows(index, &layout->num_built, &layout->first);
-    layout->num_probes = index->config.num_probes ? index->config.num_probes
-      : merge_probes_for(layout->num_built);
-    if( rc==SQLITE_OK ) rc = bloom_index_weights_learn(index);
-    if( rc!=SQLITE_OK ) return rc;
+  if( rc==SQLITE_OK ) rc = merge_is_rebuild_due(merge, &choice, &is_due);
+  if( rc==SQLITE_OK && is_due ){
+    *wants_rebuild = max_rows==INDEX_MERGE_ALL || merge->layout.num_rows<INDEX_FEW_ROWS;
+    if( !*wants_rebuild ) rc = merge_begin_rebuild(merge, &choice);
   }
-  rc = merge_start(index, layout, &merge);
-  if( rc==SQLITE_OK ) rc = bloom_index_merge_changed(merge, &num_left, wants_rebuild);
+  bloom_index_choice_free(&choice);
   if( rc==SQLITE_OK && !*wants_rebuild ){
-    rc = merge_take_new(merge, is_first, is_all, num_left, wants_rebuild);
-    *layout = merge->layout;
+    rc = merge_take_rows(merge, max_rows, is_due);
+    if( rc==SQLITE_FULL && merge_is_out_of_blocks(merge) ){
+      *wants_rebuild = 1;
+      rc = SQLITE_OK;
+    }else{
+      if( rc==SQLITE_OK ) rc = merge_note(merge, &note);
+      if( rc==SQLITE_OK ) rc = merge_finish(merge, note);
+    }
   }
+  if( merge ) merge_keep_words(merge, rc);
   if( merge ) merge_free(merge);
   return rc;
 }

@@ -1,117 +1,86 @@
 /*
-** Commands, and a merge that runs: what index_merge.c, index_units.c and index_changes.c share.
+** Commands, and a merge that runs.
 */
 #ifndef BLOOM_SQLITE_INDEX_MERGE_H
 #define BLOOM_SQLITE_INDEX_MERGE_H
 
 #include "../source/commands.h"
-#include "index_like.h"
+#include "index_texts.h"
 #include "index_zones.h"
 
-#define INDEX_NOTE_WORN \
-  "a fifth of the rows is gone, or blocks are too full by changed rows; 'rebuild' pays"
-#define INDEX_NOTE_GROWN \
-  "there are twice the rows that blocks were made for; 'rebuild' pays"
 #define INDEX_NOTE_UNMERGED \
-  "a tenth of the rows, or 100,000, are in no block yet, and every query reads them; 'merge' pays"
+  "a tenth of the rows, or 100,000, are not merged yet, and every query reads them; 'merge' pays"
 
-/* How many rows joins may write in a merge: INDEX_JOIN_ROWS, and those of INDEX_JOIN_UNITS units
-** for each unit that the merge finished, so that joins keep up.  Tests make them stay behind. */
-#ifndef INDEX_JOIN_ROWS
-# define INDEX_JOIN_ROWS  512
-# define INDEX_JOIN_UNITS 10
+/* -- index_sample.c ------------------------------------------------------------------------ */
+
+/* What is chosen by a sample of the rows. */
+typedef struct index_choice {
+  sqlite3_int64 first; /* the lowest id */
+  uint64_t num_rows;   /* an estimate */
+  uint32_t shift;      /* a block is id >> shift */
+  uint32_t zone_lg;    /* a zone has 2^zone_lg blocks */
+  uint32_t hash_bits;  /* of a key's token */
+  bloom_lists *lists[INDEX_MAX_KEYS]; /* of LIKE columns */
+} index_choice;
+
+/* Chooses by the table as it is now.  bloom_index_choice_free() is for the caller in any case. */
+int bloom_index_choose(bloom_index *index, index_choice *choice);
+void bloom_index_choice_free(index_choice *choice);
+
+/* -- index_pairs.c -------------------------------------------------------------------------- */
+
+/* The entries of a column that are in memory: token << 28 | block each. */
+typedef struct index_pairs {
+  uint64_t *list;
+  size_t num_pairs, max_pairs;
+  size_t first_of_block; /* those from here on are of one block, each once: texts only */
+  uint32_t block;
+  uint64_t *has;         /* of texts, a bit for each list that the block is in; else NULL */
+} index_pairs;
+
+#define INDEX_PAIR_BLOCK_BITS 28
+
+/* Pairs in memory, of all columns: 32 MB, and as much to sort them.  Tests take fewer. */
+#ifndef INDEX_MAX_PAIRS
+# define INDEX_MAX_PAIRS ((size_t)4 << 20)
 #endif
 
-/* One column's blocks. */
-typedef struct index_merge_key {
-  uint8_t *slots;          /* the unit at hand: block b is at slot b%64 */
-  bloom_block open;        /* its bytes are memory of its own */
-  uint64_t num_in_units;   /* blocks that are in units; those behind them are in slots */
-  uint8_t ends[BLOOM_STRIP_BYTES]; /* a row of ends, if has_ends */
-  uint64_t ends_of;        /* a block whose end is in that row */
-  int has_ends, are_ends_changed;
-  int is_before_large;     /* the block before has many rows, and does not accept everything */
-  sqlite3_int64 num_rows;  /* how many rows NAME_blocks_N has */
-  sqlite3_stmt *write;     /* bloom_index_row_write()'s */
-  uint8_t *weights;        /* of a LIKE column's pieces, else NULL */
-  index_zone_merge *zones; /* NULL: it has blocks */
-} index_merge_key;
+/* Begins without pairs.  lists is NULL for a column of keys.  bloom_index_pairs_free() is for the
+** caller in any case. */
+int bloom_index_pairs_start(index_pairs *pairs, const bloom_lists *lists);
+void bloom_index_pairs_free(index_pairs *pairs);
 
-typedef struct index_merge_state {
-  bloom_index *index;
-  index_layout layout; /* what it will be at the end */
-  index_merge_key keys[INDEX_MAX_KEYS];
-  int is_dirty;        /* the layout on disk says so */
-  int64_t join_rows;   /* how many rows joins may still write */
-  int num_new_units;
-  sqlite3_int64 done_until; /* changed rows up to this id need not be noted any more */
-} index_merge_state;
+/* Adds the entries of a value of a column, in a block. */
+int bloom_index_pairs_add(index_pairs *pairs, const index_key *key, uint32_t hash_bits,
+                          const bloom_lists *lists, uint32_t block, sqlite3_value *value);
+
+/* Sorts the pairs and leaves each once. */
+int bloom_index_pairs_sort(index_pairs *pairs);
+
+/* Forgets them. */
+void bloom_index_pairs_clear(index_pairs *pairs);
 
 /* -- index_merge.c ------------------------------------------------------------------------- */
 
-/* Takes rows into blocks.  Sets *wants_rebuild if it is better to make all again; if the changed
-** rows alone tell that, nothing was done. */
-int bloom_index_merge_core(bloom_index *index, index_layout *layout, sqlite3_int64 max_rows,
+/* Takes rows into entries.  Sets *wants_rebuild, and does nothing, if it is better to make all
+** again. */
+int bloom_index_merge_core(bloom_index *index, const index_layout *before, sqlite3_int64 max_rows,
                            int *wants_rebuild);
-
-/* Says on disk that blocks are not to be believed, until the merge comes to its end. */
-int bloom_index_merge_mark_dirty(index_merge_state *merge);
-
-/* The bytes of a block that is in no unit. */
-uint8_t *bloom_index_merge_slot(const index_merge_state *merge, int key, uint64_t block);
-
-/* Adds a finished block behind the others. */
-int bloom_index_merge_append(index_merge_state *merge, int key, const bloom_block *block,
-                             index_end end);
-
-/* Sets *bytes to the end of a finished block in memory; is_changed: the caller changes it. */
-int bloom_index_merge_end(index_merge_state *merge, int key, uint64_t block, int is_changed,
-                          uint8_t **bytes);
-
-/* Writes what is in slots, and the ends in memory. */
-int bloom_index_merge_write_slots(index_merge_state *merge, int key);
-
-/* Joins units with groups before them, as far as the merge may. */
-int bloom_index_merge_join(index_merge_state *merge, int key);
-
-/* Where one row sets all bits of a block, the block takes so many rows. */
-#define INDEX_ROWS_OF_FULL_BLOCK 256
-
-static inline int bloom_index_is_block_full(const bloom_block *block){
-  return block->bits_set==block->bits_per_block;
-}
-
-/* 1 if a block of so many rows is to be finished before a row with this value: nothing can be said
-** of the row, which would spoil it, or the block has such a row, and they are rare. */
-int bloom_index_is_block_spoiled(const bloom_index *index, int key, const bloom_block *block,
-                                 uint64_t num_rows, int is_before_large, sqlite3_value *value);
-
-/* Ends the open block with this id. */
-int bloom_index_merge_finish_block(index_merge_state *merge, int key, sqlite3_int64 id);
 
 /* Compiles a SELECT of the id and the indexed columns of rows whose id meets a condition, such as
 ** "= ?1", in ascending order. */
 int bloom_index_merge_prepare_rows(bloom_index *index, sqlite3_stmt **rows, const char *condition);
 
-/* -- index_changes.c ----------------------------------------------------------------------- */
-
-/* Adds the keys of changed rows to the blocks that hold their ids, and takes them from
-** *num_left.  *wants_rebuild is set where so much changed that it is better. */
-int bloom_index_merge_changed(index_merge_state *merge, sqlite3_int64 *num_left,
-                              int *wants_rebuild);
-
-/* Sets *is_worn if, by a sample of blocks, a fifth of the rows is gone. */
-int bloom_index_merge_is_worn(index_merge_state *merge, int *is_worn);
-
-/* Adds a value of an indexed column to a block; weights are those of a LIKE column. */
-int bloom_index_add_value(const bloom_index *index, int key, const uint8_t *weights,
-                          uint32_t num_probes, sqlite3_value *value, bloom_block *block);
-
 /* -- index_commands.c, index_check.c ------------------------------------------------------ */
 
 #define INDEX_MERGE_ALL INT64_MAX
 
-/* 'merge': takes at most max_rows rows into blocks, first those that changed, then new ones. */
+/* Fewer rows are merged again in no time, whatever 'merge=N' says. */
+#ifndef INDEX_FEW_ROWS
+# define INDEX_FEW_ROWS 64000
+#endif
+
+/* 'merge': takes at most max_rows rows into entries, first those that changed, then new ones. */
 int bloom_index_merge(bloom_index *index, sqlite3_int64 max_rows, char **error);
 
 /* Empties all tables: no row is covered then. */
@@ -120,10 +89,10 @@ int bloom_index_reset(bloom_index *index);
 /* Fails because a table of the index is gone, or is another. */
 int bloom_index_fail_no_tables(const bloom_index *index, char **error);
 
-/* 'rebuild': builds all blocks again, and makes the triggers again. */
+/* 'rebuild': makes all entries again, and the triggers. */
 int bloom_index_rebuild(bloom_index *index, char **error);
 
-/* Sets *finding, to be freed, to what is wrong, such as a row that its block lacks, or to NULL. */
+/* Sets *finding, to be freed, to what is wrong, such as a row without its entry, or to NULL. */
 int bloom_index_check(bloom_index *index, bloom_checker checker, char **finding);
 
 #endif

@@ -23,7 +23,7 @@
 ** Found by 100,000 random queries on SQLite 3.40.1 and 3.54.1.
 */
 #include "index_source.h"
-#include "index_like.h"
+#include "index_texts.h"
 
 #include <string.h>
 

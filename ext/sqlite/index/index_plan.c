@@ -1,5 +1,5 @@
 /*
-** xBestIndex: whether SQLite plans the inner statement or blocks do, and what becomes of ORDER BY
+** xBestIndex: whether SQLite plans the inner statement or entries do, and what becomes of ORDER BY
 ** and LIMIT.
 */
 #include "index_source.h"
@@ -12,7 +12,7 @@
 # define SQLITE_INDEX_CONSTRAINT_OFFSET 74
 #endif
 
-/* An indexed column whose blocks a condition would ask, were they not out of use; -1: none. */
+/* An indexed column whose entries a condition would ask, were they not out of use; -1: none. */
 static int plan_find_doubted_key(const bloom_index *index, const sqlite3_index_info *info){
   int i, key;
   for(key=0; key<index->config.num_keys; key++){
@@ -69,23 +69,22 @@ static int plan_has_blocks(const index_plan *plan){
 ** tells.  It may be repaired before the plan runs, so that xFilter finds it by itself. */
 static int plan_read_layout(bloom_index *index, const index_plan *plan, double *num_rows,
                             index_plan_remark *remark){
-  const char **doubt = &remark->doubt;
-  index_layout layout;
+  const index_layout *layout;
   int is_damaged, rc = bloom_index_layout_read(index, &layout);
-  is_damaged = rc==SQLITE_OK ? layout.number==index->damaged_number : (rc & 0xff)==SQLITE_CORRUPT;
-  if( *doubt==NULL && is_damaged ) *doubt = "a page of the index is damaged; 'merge' repairs it";
+  is_damaged = rc==SQLITE_OK ? layout->number==index->damaged_number
+    : (rc & 0xff)==SQLITE_CORRUPT;
+  if( remark->doubt==NULL && is_damaged ){
+    remark->doubt = "a page of the index is damaged; 'merge' repairs it";
+  }
   if( rc==SQLITE_OK ){
-    sqlite3_int64 num_unmerged;
-    if( *doubt==NULL && layout.is_dirty ){
-      *doubt = "a merge did not come to its end; 'merge' repairs it";
-    }
-    rc = bloom_index_cost_rows(index, &layout, num_rows);
+    rc = bloom_index_cost_rows(index, layout, num_rows);
     /* Tables in doubt are not read: one may be a view without end. */
-    if( rc==SQLITE_OK && *doubt==NULL && layout.has_covered && plan_has_blocks(plan) ){
-      rc = bloom_index_cost_is_outweighed(index, *num_rows, &remark->is_outweighed);
+    if( rc==SQLITE_OK && remark->doubt==NULL && layout->has_covered && plan_has_blocks(plan) ){
+      rc = bloom_index_cost_is_outweighed(index, layout, &remark->is_outweighed);
     }
-    num_unmerged = (sqlite3_int64)*num_rows - (sqlite3_int64)layout.num_rows;
-    if( num_unmerged>bloom_index_cost_most_unmerged(&layout) ) remark->num_unmerged = num_unmerged;
+    if( *num_rows - (double)layout->num_rows>(double)bloom_index_cost_most_unmerged(layout) ){
+      remark->num_unmerged = (sqlite3_int64)(*num_rows - (double)layout->num_rows);
+    }
   }else if( !bloom_sql_is_fatal(rc) ){
     rc = bloom_index_cost_rows(index, NULL, num_rows);
   }
@@ -137,7 +136,7 @@ static int plan_take_free(bloom_index *index, sqlite3_index_info *info, index_pl
   return rc;
 }
 
-/* Chooses between the source's own ways and blocks, and what becomes of the order. */
+/* Chooses between the source's own ways and entries, and what becomes of the order. */
 static int plan_choose(bloom_index *index, sqlite3_index_info *info, index_plan *plan,
                        double num_rows){
   const int has_order = plan_set_orders(index, info, plan);
@@ -155,7 +154,7 @@ static int plan_choose(bloom_index *index, sqlite3_index_info *info, index_plan 
   cost = bloom_index_cost_free(plan, &access, num_rows);
   of_blocks = bloom_index_cost_blocks(plan, num_rows);
   if( can_prune && (access.way==INDEX_ACCESS_SCAN || of_blocks.cost<cost.cost) ){
-    /* Rows come by their ids then, or, where xFilter gives blocks up, by the same order. */
+    /* Rows come by their ids then, or, where xFilter gives entries up, by the same order. */
     if( !is_by_id ) plan->num_orders = 0;
     info->orderByConsumed = is_by_id;
     if( is_by_id && plan->orders[0].is_descending ) plan->flags |= INDEX_PLAN_DESCENDING;

@@ -5,7 +5,7 @@
 #ifndef BLOOM_SQLITE_INDEX_PLAN_H
 #define BLOOM_SQLITE_INDEX_PLAN_H
 
-#include "index_blocks.h"
+#include "index_entries.h"
 
 /* -- index_plan_text.c -------------------------------------------------------------------- */
 
@@ -21,7 +21,7 @@ typedef struct index_kind {
   const char *sql;
   int is_on_ids;      /* on the id it leaves an interval, or several */
   int is_pattern;     /* its operator is a function, which the application may have replaced */
-  /* Blocks may serve it: those of a LIKE column, and if it is no pattern, of any column. */
+  /* Entries may serve it: those of a LIKE column, and if it is no pattern, of any column. */
   int takes_blocks;
 } index_kind;
 
@@ -35,7 +35,7 @@ typedef struct index_condition {
   index_condition_kind kind;
   int column;      /* its place in index->columns; -1: it is a hidden rowid */
   int is_on_id;    /* it compares the id */
-  int key;         /* the indexed column whose blocks serve it; -1: none */
+  int key;         /* the indexed column whose entries serve it; -1: none */
   int zone;        /* the indexed column whose zones serve it; -1: none */
   int is_list;     /* it is an IN, and its argument is a list */
   int is_literal;  /* its value is a literal in the statement's text */
@@ -57,8 +57,8 @@ typedef struct index_condition {
 /* The bits of idxNum. */
 typedef enum index_plan_flag {
   INDEX_PLAN_DESCENDING = 1, /* ids come in descending order */
-  INDEX_PLAN_FREE       = 2, /* no blocks: SQLite plans the inner statement */
-  INDEX_PLAN_READS_ALL  = 4, /* blocks are not to be believed */
+  INDEX_PLAN_FREE       = 2, /* no entries: SQLite plans the inner statement */
+  INDEX_PLAN_READS_ALL  = 4, /* entries are not to be believed */
   INDEX_PLAN_UNCHECKED  = 8  /* the source could not be looked at when the plan was made */
 } index_plan_flag;
 
@@ -88,7 +88,7 @@ static inline int index_is_regexp(index_condition_kind kind){
 
 int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info);
 
-/* Sets the plan's conditions to the constraints that blocks, ids or the source can answer. */
+/* Sets the plan's conditions to the constraints that entries, ids or the source can answer. */
 int bloom_index_plan_conditions(bloom_index *index, sqlite3_index_info *info, index_plan *plan);
 
 /* 1 if the text of a REAL may begin with this text, which is no number itself: a sign, what
@@ -104,10 +104,10 @@ void bloom_index_plan_read(int number, const char *text, index_plan *plan);
 
 /* Why a query is slower than it need be, which EXPLAIN says. */
 typedef struct index_plan_remark {
-  const char *doubt;          /* why blocks are not believed; NULL: they are */
+  const char *doubt;          /* why entries are not believed; NULL: they are */
   int doubted_key;            /* an indexed column that would serve but for its doubt; -1: none */
   int is_outweighed;          /* so many rows changed that reading all costs less */
-  sqlite3_int64 num_unmerged; /* how many ids are in no block, if they are many; else 0 */
+  sqlite3_int64 num_unmerged; /* how many ids are not merged, if they are many; else 0 */
 } index_plan_remark;
 
 /* The plan as text, to be freed by SQLite; NULL is want of memory. */
@@ -145,19 +145,27 @@ typedef struct index_cost {
 int bloom_index_cost_access(bloom_index *index, char *sql, index_access *access);
 void bloom_index_accesses_free(bloom_index *index);
 
-/* About how many rows there are: the merged ones, and the ids behind them.  layout may be NULL. */
+/* Returns about how many rows there are: the merged ones, and ids up to the last one. */
+double bloom_index_cost_num_rows(const index_layout *layout, sqlite3_int64 last);
+
+/* Sets *num_rows to the same.  layout may be NULL. */
 int bloom_index_cost_rows(bloom_index *index, const index_layout *layout, double *num_rows);
 
-/* More rows than these in no block are worth a 'merge': a tenth, or 100,000. */
+/* Returns how many changed rows may be read beside entries: where there are more, reading all costs
+** less. */
+sqlite3_int64 bloom_index_cost_most_changed(const index_layout *layout);
+
+/* More rows than these are worth a 'merge': a tenth, or 100,000. */
 sqlite3_int64 bloom_index_cost_most_unmerged(const index_layout *layout);
 
-/* Sets *is_outweighed if so many rows changed that reading all costs less than blocks do. */
-int bloom_index_cost_is_outweighed(bloom_index *index, double num_rows, int *is_outweighed);
+/* Sets *is_outweighed if so many rows changed that reading all costs less than entries do. */
+int bloom_index_cost_is_outweighed(bloom_index *index, const index_layout *layout,
+                                   int *is_outweighed);
 
 /* Returns how many rows of a scan cost as much as looking for a list of values. */
 double bloom_index_cost_rows_of_list(double num_rows, size_t num_values);
 
-/* What a plan costs in the source's own ways; by blocks. */
+/* What a plan costs in the source's own ways; by entries. */
 index_cost bloom_index_cost_free(const index_plan *plan, const index_access *access,
                                  double num_rows);
 index_cost bloom_index_cost_blocks(const index_plan *plan, double num_rows);

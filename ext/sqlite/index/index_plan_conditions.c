@@ -3,12 +3,12 @@
 ** and what SQLite need not check.
 */
 #include "index_source.h"
-#include "index_like.h"
+#include "index_texts.h"
 #include "index_zones.h"
 
 #include <string.h>
 
-/* 1 if a comparison by this collation finds no more than the column's blocks do. */
+/* 1 if a comparison by this collation finds no more than the column's entries do. */
 static int plan_is_collation_usable(const index_key *key, const char *name){
   bloom_collation collation;
   if( !bloom_collation_named(name, &collation) ) return 0;
@@ -27,7 +27,7 @@ static int plan_find_key(const bloom_index *index, index_condition condition,
        || (kind.is_pattern && !key->is_like) ) continue;
     if( index_is_regexp(condition.kind) && !key->is_regexp ) continue;
     if( !kind.is_pattern && !plan_is_collation_usable(key, collation) ) continue;
-    /* A whole text has its pieces, too; blocks of values tell more. */
+    /* A whole text has its grams, too; tokens of values tell more. */
     if( found<0 || key->is_like==kind.is_pattern ) found = i;
   }
   return found;
@@ -84,7 +84,7 @@ static void plan_set_collation(const bloom_index *index, index_condition *condit
   }
 }
 
-/* Sets *condition if a constraint can be answered: by blocks, ids, or the source. */
+/* Sets *condition if a constraint can be answered: by entries, ids, or the source. */
 static int plan_condition(const bloom_index *index, sqlite3_index_info *info, int number,
                           index_condition *condition){
   const struct sqlite3_index_constraint *constraint = &info->aConstraint[number];
@@ -293,7 +293,7 @@ static int plan_is_range_of_pattern(const bloom_index *index, sqlite3_index_info
   return 0;
 }
 
-/* Finds whether blocks serve a pattern, and whether the source may call its function. */
+/* Finds whether entries serve a pattern, and whether the source may call its function. */
 static int plan_check_pattern(bloom_index *index, index_plan *plan, sqlite3_value *literal,
                               index_condition *condition){
   int rc = bloom_index_like_read_literal(condition, literal);

@@ -10,7 +10,7 @@
 ** Each is the code of its operator (bloom_index_kinds[]), its column's number, or `i` for the id,
 ** and then any of these:
 **
-**   b1    blocks of indexed column 1 may serve it
+**   b1    entries of indexed column 1 may serve it
 **   z2    zones of indexed column 2 may serve it
 **   n     its argument is the list of an IN
 **   t     its value is a literal

@@ -1,11 +1,11 @@
 /*
-** REGEXP: is the application's regexp() one that blocks can serve, and what does a pattern require?
+** REGEXP: is the application's regexp() one that entries serve, and what does a pattern require?
 **
 ** SQLite has no regexp() of its own, so whose it is cannot be known.  That it searches a text for a
 ** pattern of Perl's kind is what the declaration says, and what samples show at each plan: an
 ** application may have put another in its place since.
 */
-#include "index_like.h"
+#include "index_texts.h"
 #include "index_source.h"
 
 /* -- Samples --------------------------------------------------------------------------------- */
@@ -104,17 +104,6 @@ int bloom_index_regexp_try(bloom_index *index, sqlite3_value *pattern){
   if( rc==SQLITE_OK ) rc = bloom_sql_bind(statement, 1, pattern);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, statement);
   return bloom_sql_end(statement, rc);
-}
-
-void bloom_index_regexp_test(const bloom_regexp *regexp, uint32_t term, const uint8_t *weights,
-                             uint32_t bits_per_block, index_test *test){
-  uint32_t i;
-  for(i=0; i<regexp->num_literals; i++){
-    const bloom_regexp_literal literal = regexp->literals[i];
-    if( !(regexp->required.terms[term] >> i & 1) ) continue;
-    bloom_index_test_add_pieces(test, weights, bits_per_block, regexp->bytes + literal.first,
-                                literal.num_bytes);
-  }
 }
 
 /* Others than ASCII's characters may stand in a text in bytes that are not theirs. */

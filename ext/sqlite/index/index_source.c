@@ -1,10 +1,10 @@
 /*
-** The source as it is now: its columns, and whether blocks can be believed.
+** The source as it is now: its columns, and whether entries can be believed.
 **
 ** The virtual table has the columns that the source has when SQLite connects it, which it does anew
-** after every ALTER TABLE.  What blocks were begun with is in the config: of the columns that it
+** after every ALTER TABLE.  What entries were begun with is in the config: of the columns that it
 ** names, each is looked for under the name that the triggers know.  What is not as it was keeps
-** its blocks out of use, and no query fails for it.
+** its entries out of use, and no query fails for it.
 */
 #include "index_source.h"
 
@@ -142,9 +142,11 @@ static int index_check_tables(bloom_index *index, index_source *source){
   sqlite3_int64 has_trigger = 0;
   int i, num_tables = 0, rc = SQLITE_NOMEM;
   char *list;
-  sqlite3_str_appendf(names, "'%q_state', '%q_changed'", index->name, index->name);
-  for(i=1; i<=index->config.num_keys; i++){
-    sqlite3_str_appendf(names, ", '%q_blocks_%d'", index->name, i);
+  sqlite3_str_appendf(names, "'%q_state', '%q_changed', '%q_spans'", index->name, index->name,
+                      index->name);
+  for(i=0; i<index->config.num_keys; i++){
+    sqlite3_str_appendf(names, ", '%q_%s%d'", index->name,
+                        bloom_index_table_suffix(&index->config.keys[i]), i + 1);
   }
   list = sqlite3_str_finish(names);
   if( list ){
@@ -167,7 +169,11 @@ static int index_check_tables(bloom_index *index, index_source *source){
     rc = bloom_sql_end(tables, rc);
   }
   sqlite3_free(list);
-  source->has_tables = num_tables==2 + index->config.num_keys;
+  source->has_tables = index->is_of_1_2 || num_tables==3 + index->config.num_keys;
+  if( rc==SQLITE_OK && index->is_of_1_2 ){
+    rc = index_set_doubt(source,
+                         "its blocks are those of bloom 1.2; 'merge' makes entries of the rows");
+  }
   if( rc==SQLITE_OK && !source->has_tables ){
     rc = index_set_doubt(source, "tables of the index are gone: drop it and create it again");
   }
@@ -192,7 +198,8 @@ static int index_check_name(bloom_index *index, index_source *source, char **err
   rc = bloom_sql_row(index->connection, &row,
                      "SELECT CASE WHEN m.type = 'view' THEN %d WHEN m.rootpage = 0 THEN %d ELSE %d"
                      " END, m.rowid FROM \"%w\".sqlite_master AS m"
-                     " WHERE m.type IN ('table', 'view') AND m.name = %Q COLLATE NOCASE", VIEW, VIRTUAL_TABLE, TABLE, index->schema,
+                     " WHERE m.type IN ('table', 'view') AND m.name = %Q COLLATE NOCASE", VIEW,
+                     VIRTUAL_TABLE, TABLE, index->schema,
                      source->name);
   if( rc==SQLITE_ROW ){
     kind = sqlite3_column_int(row, 0);
@@ -281,6 +288,17 @@ int bloom_index_source_check(bloom_index *index, index_source *source, char **er
   return rc;
 }
 
+/* Sets *version to that of the schema. */
+static int source_find_version(bloom_index *index, sqlite3_int64 *version){
+  sqlite3_stmt *row;
+  int rc = bloom_index_fixed_take(index, INDEX_FIXED_VERSION, &row, "PRAGMA \"%w\".schema_version",
+                                  index->schema);
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
+  if( rc==SQLITE_ROW ) *version = sqlite3_column_int64(row, 0);
+  bloom_index_fixed_give_back(index, INDEX_FIXED_VERSION);
+  return rc==SQLITE_ROW || rc==SQLITE_DONE ? SQLITE_OK : rc;
+}
+
 /* Sets *holds to whether what was found at another version is true of this one.  Rowids that are
 ** hidden are others after a VACUUM, which changes no row of the schema. */
 static int source_mark_holds(bloom_index *index, sqlite3_int64 version, int *holds){
@@ -294,8 +312,7 @@ static int source_mark_holds(bloom_index *index, sqlite3_int64 version, int *hol
 
 int bloom_index_source_doubt(bloom_index *index, const char **doubt, char **error){
   sqlite3_int64 version = INDEX_NO_VERSION;
-  int rc = bloom_index_statement_integer(index, 1, &version, "PRAGMA \"%w\".schema_version",
-                                         index->schema);
+  int rc = source_find_version(index, &version);
   *doubt = NULL;
   if( rc==SQLITE_AUTH ){
     rc = SQLITE_OK; /* refused: then it is looked at each time */
@@ -309,6 +326,7 @@ int bloom_index_source_doubt(bloom_index *index, const char **doubt, char **erro
       rc = source_mark_holds(index, version, &holds);
     }
     index->is_checked = 0;
+    bloom_index_fixed_forget(index);
     if( rc==SQLITE_OK && !holds ) rc = bloom_index_source_check(index, &source, error);
     if( rc==SQLITE_OK && !holds && source.doubt==NULL ){
       rc = bloom_schema_mark_end(index->connection, index->schema, &source.mark);
@@ -335,7 +353,11 @@ int bloom_index_source_doubt(bloom_index *index, const char **doubt, char **erro
 int bloom_index_locate_database(bloom_index *index){
   int is_changed, rc = bloom_database_locate(index->connection, &index->schema, index->file,
                                              &index->state, &is_changed);
-  if( is_changed ) index->is_checked = 0;
+  index->is_steady = !bloom_database_may_be_swapped(index->connection->db, index->schema);
+  if( is_changed ){
+    index->is_checked = 0;
+    bloom_index_fixed_forget(index);
+  }
   if( rc!=SQLITE_NOTFOUND ) return rc;
   return bloom_fail_vtab(&index->base.zErrMsg,
                          "bloom_index: the database of %s was detached or replaced while its cache"
@@ -351,8 +373,7 @@ int bloom_index_locate(bloom_index *index){
     index->is_checked = 0;
     if( index->damage ) return bloom_index_fail_damaged(index);
   }
-  if( rc!=SQLITE_OK || !bloom_database_may_be_swapped(index->connection->db,
-                                                      index->schema) ) return rc;
+  if( rc!=SQLITE_OK || index->is_steady ) return rc;
   rc = bloom_index_config_compare(index, &is_same);
   if( rc!=SQLITE_OK || is_same ) return rc;
   return bloom_fail_vtab(&index->base.zErrMsg,

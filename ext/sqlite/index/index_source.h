@@ -60,7 +60,7 @@ int bloom_index_fail_damaged(bloom_index *index);
 /* The source as it is now. */
 typedef struct index_source {
   char *name;  /* what the table is called; NULL: it is gone */
-  char *doubt; /* why blocks cannot be believed, so that the whole source is read; NULL: they can */
+  char *doubt; /* why entries are not believed, so that the whole source is read; NULL: they are */
   int is_by_trigger_alone; /* the doubt is about a trigger of the user's, and nothing is damaged */
   int has_tables;  /* the index's own tables are there: else no command can run */
   int has_trigger_on_notes; /* somebody's, which may keep them out */
@@ -92,15 +92,15 @@ int bloom_index_locate(bloom_index *index);
 /* -- index_config.c, index_args.c --------------------------------------------------------- */
 
 /* Sets config to what the arguments of CREATE VIRTUAL TABLE say:
-** bloom_index(table, column [LIKE [REGEXP] | RANGE], ... [, option = value]).  SQLITE_OK,
+** bloom_index(table, column [LIKE [REGEXP] | RANGE], ...).  SQLITE_OK,
 ** SQLITE_NOMEM, or SQLITE_ERROR with *error.  bloom_index_config_free() is for the caller. */
-int bloom_index_args_read(int num_args, const char *const *texts, index_config *config,
-                          char **error);
+int bloom_index_args_read(int num_args, const char *const *texts, int is_new,
+                          index_config *config, char **error);
 
 /* Finds the columns of index->config, as the arguments name them, among index->columns. */
 int bloom_index_config_set(bloom_index *index, char **error);
 
-/* Sets index->config to what its columns are now, since their blocks are begun anew. */
+/* Sets index->config to what its columns are now, since their entries are begun anew. */
 int bloom_index_config_renew(bloom_index *index, char **error);
 
 /* Sets config->checksum, and *bytes to what is stored, to be freed in any case. */
@@ -137,10 +137,18 @@ int bloom_index_canary_compare(bloom_index *index, int *is_same);
 /* How many tables an index has, without NAME_canary. */
 int bloom_index_num_tables(const bloom_index *index);
 
+/* What a column's table is called behind the index's name, its number aside. */
+const char *bloom_index_table_suffix(const index_key *key);
+
 /* Makes the tables, and counts them in *num_made; bloom_index_reset() fills them. */
 int bloom_index_tables_create(bloom_index *index, int *num_made);
 
-/* Drops the first num_tables of them, or all, whatever stands in their place. */
+/* Makes those that an index of bloom 1.2 has not got.  Its tables of blocks stay, empty, until the
+** index is dropped. */
+int bloom_index_tables_upgrade(bloom_index *index);
+
+/* Drops the first num_tables of them; or, by the arguments of CREATE, all, whatever stands in their
+** place. */
 int bloom_index_tables_drop(bloom_index *index, int num_tables);
 int bloom_index_tables_drop_all(bloom_index *index);
 

@@ -99,11 +99,48 @@ void bloom_index_statement_give_back(bloom_index *index, sqlite3_stmt *statement
 }
 
 void bloom_index_statements_free(bloom_index *index){
+  bloom_index_fixed_forget(index);
   while( index->statements ) statement_free(statement_unlink(&index->statements));
+}
+
+void bloom_index_fixed_forget(bloom_index *index){
+  int i;
+  for(i=0; i<INDEX_NUM_FIXED; i++){
+    sqlite3_finalize(index->fixed[i]);
+    index->fixed[i] = NULL;
+  }
+}
+
+int bloom_index_fixed_take(bloom_index *index, int fixed, sqlite3_stmt **statement,
+                           const char *format, ...){
+  va_list arguments;
+  char *sql;
+  int rc = SQLITE_OK;
+  if( index->fixed[fixed]==NULL ){
+    va_start(arguments, format);
+    sql = sqlite3_vmprintf(format, arguments);
+    va_end(arguments);
+    rc = bloom_sql_prepare_text(index->connection, &index->fixed[fixed], sql);
+  }
+  *statement = index->fixed[fixed];
+  return rc;
+}
+
+void bloom_index_fixed_give_back(bloom_index *index, int fixed){
+  sqlite3_reset(index->fixed[fixed]);
+  /* Another file may come under it, which SQLite does not notice. */
+  if( !index->is_steady ){
+    sqlite3_finalize(index->fixed[fixed]);
+    index->fixed[fixed] = NULL;
+  }
 }
 
 void bloom_index_statements_forget(bloom_index *index){
   index_statement **place = &index->statements;
+  sqlite3_stmt *version = index->fixed[INDEX_FIXED_VERSION];
+  index->fixed[INDEX_FIXED_VERSION] = NULL;
+  bloom_index_fixed_forget(index);
+  index->fixed[INDEX_FIXED_VERSION] = version;
   while( *place ){
     (*place)->is_stale = !(*place)->is_lasting;
     if( (*place)->is_stale && !(*place)->is_taken ) statement_free(statement_unlink(place));

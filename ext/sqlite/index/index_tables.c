@@ -1,54 +1,75 @@
 /*
 ** The tables of an index: making, renaming and dropping them.
+**
+** SQLite up to 3.40 takes for a shadow table's suffix what stands behind the last underscore of its
+** name, so that the number of a column follows without one.  Rowids of entries must stay as they
+** are: VACUUM gives other ones to the rows of a table without an index and INTEGER PRIMARY KEY.  A
+** PRIMARY KEY would take the tables into changesets; so those of entries and zones have an
+** index, which is empty.
 */
 #include "index_source.h"
 
 #include <string.h>
 
-/* Besides these an index has one table of blocks for each indexed column. */
-#define INDEX_NUM_TABLES 2
-static const char *const table_suffixes[INDEX_NUM_TABLES] = {"state", "changed"};
+/* Besides these an index has one table for each indexed column. */
+#define INDEX_NUM_TABLES 3
+static const char *const table_suffixes[INDEX_NUM_TABLES] = {"state", "changed", "spans"};
 
-/* The name of table number i, to be freed: first come those of table_suffixes[]. */
-static char *tables_name(const bloom_index *index, int i){
-  if( i<INDEX_NUM_TABLES ) return sqlite3_mprintf("%s_%s", index->name, table_suffixes[i]);
-  return sqlite3_mprintf("%s_blocks_%d", index->name, i - INDEX_NUM_TABLES + 1);
+/* The first ones are there in bloom 1.2, too; its tables of columns are NAME_blocks_N. */
+#define INDEX_TABLES_OF_1_2 2
+
+/* The columns of these.  An id is noted once.  No PRIMARY KEY, which would take it into changesets;
+** an index of its own would keep the old name when the table is renamed. */
+#define INDEX_DATA_COLUMN "(data BLOB)"
+static const char *const table_columns[INDEX_NUM_TABLES] = {
+  "(covered INTEGER, note TEXT, bytes INTEGER, config BLOB, layout BLOB)",
+  INDEX_CHANGED_COLUMNS,
+  INDEX_DATA_COLUMN
+};
+
+const char *bloom_index_table_suffix(const index_key *key){
+  return key->is_range ? "zones" : "entries";
 }
 
-/* What follows the name of table number i in its CREATE TABLE, to be freed. */
-static char *tables_columns(const bloom_index *index, int i){
-  sqlite3_str *sql;
-  int key;
-  if( i>=INDEX_NUM_TABLES ) return sqlite3_mprintf("(data BLOB)");
-  /* An id is noted once.  No PRIMARY KEY, which would take it into changesets; an index of its
-  ** own would keep the old name when the table is renamed. */
-  if( i>0 ) return sqlite3_mprintf("%s", INDEX_CHANGED_COLUMNS);
-  sql = sqlite3_str_new(NULL);
-  sqlite3_str_appendall(sql, "(covered INTEGER, changed_rows INTEGER, note TEXT");
-  for(key=1; key<=index->config.num_keys; key++){
-    sqlite3_str_appendf(sql, ", blocks_%d INTEGER, bytes_%d INTEGER, fill_%d REAL", key, key, key);
+/* The name of table number i, to be freed: first come those of table_suffixes[]. */
+static char *tables_name(const bloom_index *index, const index_config *config, int i){
+  const int key = i - INDEX_NUM_TABLES;
+  if( key<0 ) return sqlite3_mprintf("%s_%s", index->name, table_suffixes[i]);
+  return sqlite3_mprintf("%s_%s%d", index->name, bloom_index_table_suffix(&config->keys[key]),
+                         key + 1);
+}
+
+/* Makes one table, and, where its rows are found by their rowids, the index that keeps these.
+** SQLite renames no index, and drops none while ALTER TABLE runs, so that its name has a random
+** number in place of the table's name. */
+static int tables_create_one(bloom_index *index, int i){
+  char *name = tables_name(index, &index->config, i);
+  const char *columns = i<INDEX_NUM_TABLES ? table_columns[i] : INDEX_DATA_COLUMN;
+  uint64_t number;
+  int rc = name ? bloom_sql_run(index->connection, "CREATE TABLE \"%w\".\"%w\"%s", index->schema,
+                                name, columns) : SQLITE_NOMEM;
+  if( rc==SQLITE_OK && strcmp(columns, INDEX_DATA_COLUMN)==0 ){
+    sqlite3_randomness(sizeof(number), &number);
+    rc = bloom_sql_run(index->connection, "CREATE INDEX \"%w\".bloom_keeps_rowids_%016llx ON"
+                       " \"%w\"(data) WHERE 0", index->schema, (unsigned long long)number, name);
   }
-  sqlite3_str_appendall(sql, ", config BLOB, layout BLOB)");
-  return sqlite3_str_finish(sql);
+  sqlite3_free(name);
+  return rc;
 }
 
 int bloom_index_tables_create(bloom_index *index, int *num_made){
   int i, rc = SQLITE_OK;
-  for(i=0; i<INDEX_NUM_TABLES + index->config.num_keys && rc==SQLITE_OK; i++){
-    char *name = tables_name(index, i), *columns = tables_columns(index, i);
-    rc = name && columns ? bloom_sql_run(index->connection, "CREATE TABLE \"%w\".\"%w\"%s",
-                                         index->schema, name, columns) : SQLITE_NOMEM;
-    sqlite3_free(name);
-    sqlite3_free(columns);
+  for(i=0; i<bloom_index_num_tables(index) && rc==SQLITE_OK; i++){
+    rc = tables_create_one(index, i);
     if( rc==SQLITE_OK ) ++*num_made;
   }
   return rc;
 }
 
-/* The form of what follows the name of table number i: of whatever columns, and of bloom 1.1. */
+/* The form of what follows the name of table number i: of bloom 1.2, too. */
 static const char *tables_form(int i){
-  return i==0 ? "(covered INTEGER, changed_rows INTEGER, note TEXT*" : i==1 ? INDEX_CHANGED_COLUMNS
-    : "(data BLOB)";
+  return i==0 ? "(covered INTEGER*note TEXT*config BLOB, layout BLOB*)"
+    : i==1 ? INDEX_CHANGED_COLUMNS : "(data BLOB)";
 }
 
 int bloom_index_tables_own(const bloom_index *index, const char *name, const char *sql,
@@ -57,7 +78,7 @@ int bloom_index_tables_own(const bloom_index *index, const char *name, const cha
   int i;
   *is_own = 0;
   for(i=0; begin && i<bloom_index_num_tables(index) && !*is_own; i++){
-    char *its_name = tables_name(index, i);
+    char *its_name = tables_name(index, &index->config, i);
     if( its_name==NULL ) break;
     *is_own = sqlite3_stricmp(name, its_name)==0 && strncmp(sql, begin, strlen(begin))==0
       && sqlite3_strglob(tables_form(i), sql + strlen(begin))==0;
@@ -71,7 +92,8 @@ int bloom_index_tables_own(const bloom_index *index, const char *name, const cha
 int bloom_index_tables_drop(bloom_index *index, int num_tables){
   int i, rc = SQLITE_OK;
   for(i=0; i<num_tables && rc==SQLITE_OK; i++){
-    rc = bloom_sql_drop(index->connection, index->schema, tables_name(index, i), tables_form(i));
+    rc = bloom_sql_drop(index->connection, index->schema, tables_name(index, &index->config, i),
+                        tables_form(i));
   }
   return rc;
 }
@@ -80,15 +102,68 @@ int bloom_index_num_tables(const bloom_index *index){
   return INDEX_NUM_TABLES + index->config.num_keys;
 }
 
-int bloom_index_tables_drop_all(bloom_index *index){
-  static const char *const others[] = {"canary", "config", "layout"}; /* the last two of 1.1 */
-  int i, rc = bloom_index_tables_drop(index, INDEX_NUM_TABLES + index->num_blocks_tables);
-  for(i=0; i<(index->is_of_1_1 ? 3 : 1) && rc==SQLITE_OK; i++){
-    rc = bloom_sql_drop(index->connection, index->schema,
-                        sqlite3_mprintf("%s_%s", index->name, others[i]),
-                        i==0 ? INDEX_CANARY_FORM : "(data BLOB)");
+/* The name of column i's table of bloom 1.2, to be freed; and what its SQL ends with. */
+#define TABLES_FORM_OF_1_2 "(data BLOB)"
+static char *tables_name_of_1_2(const bloom_index *index, int i){
+  return sqlite3_mprintf("%s_blocks_%d", index->name, i + 1);
+}
+
+/* Sets *is_there to whether there is a table of this name and form. */
+static int tables_find(bloom_index *index, const char *name, const char *form,
+                       sqlite3_int64 *is_there){
+  *is_there = 0;
+  if( name==NULL ) return SQLITE_NOMEM;
+  return bloom_sql_integer(index->connection, is_there, "SELECT 1 FROM \"%w\".sqlite_master WHERE"
+                           " type = 'table' AND rootpage > 0 AND name = %Q COLLATE NOCASE AND"
+                           " sql GLOB %Q", index->schema, name, form);
+}
+
+/* SQLite drops no table while a command runs. */
+static int tables_empty_1_2(bloom_index *index){
+  int i, rc = SQLITE_OK;
+  for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
+    char *name = tables_name_of_1_2(index, i);
+    sqlite3_int64 is_there;
+    rc = tables_find(index, name, "*" TABLES_FORM_OF_1_2, &is_there);
+    if( rc==SQLITE_OK && is_there ){
+      rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w\"", index->schema, name);
+    }
+    sqlite3_free(name);
   }
   return rc;
+}
+
+int bloom_index_tables_upgrade(bloom_index *index){
+  sqlite3_stmt *probe;
+  int i, rc = bloom_sql_prepare(index->connection, &probe, "SELECT s.bytes FROM \"%w\".\"%w_state\""
+                                " AS s", index->schema, index->name);
+  sqlite3_finalize(probe);
+  if( rc==SQLITE_ERROR ){
+    rc = bloom_sql_run(index->connection, "ALTER TABLE \"%w\".\"%w_state\" ADD COLUMN"
+                       " bytes INTEGER",
+                       index->schema, index->name);
+  }
+  if( rc==SQLITE_OK ) rc = tables_empty_1_2(index);
+  for(i=INDEX_TABLES_OF_1_2; i<bloom_index_num_tables(index) && rc==SQLITE_OK; i++){
+    rc = tables_create_one(index, i);
+  }
+  return rc;
+}
+
+int bloom_index_tables_drop_all(bloom_index *index){
+  const index_config *config = &index->arguments;
+  int i, rc = SQLITE_OK;
+  for(i=0; i<config->num_keys && rc==SQLITE_OK; i++){
+    rc = bloom_sql_drop(index->connection, index->schema, tables_name_of_1_2(index, i),
+                        TABLES_FORM_OF_1_2);
+  }
+  for(i=0; i<INDEX_NUM_TABLES + config->num_keys && rc==SQLITE_OK; i++){
+    rc = bloom_sql_drop(index->connection, index->schema, tables_name(index, config, i),
+                        tables_form(i));
+  }
+  return rc==SQLITE_OK ? bloom_sql_drop(index->connection, index->schema,
+                                        sqlite3_mprintf("%s_canary", index->name),
+                                        INDEX_CANARY_FORM) : rc;
 }
 
 /* Renames a table, NAME_suffix; its name is freed. */
@@ -102,12 +177,27 @@ static int tables_rename_one(bloom_index *index, char *table, const char *new_na
   return rc;
 }
 
+/* Renames those of bloom 1.2 that are there. */
+static int tables_rename_1_2(bloom_index *index, const char *new_name){
+  int i, rc = SQLITE_OK;
+  for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
+    char *name = tables_name_of_1_2(index, i);
+    sqlite3_int64 is_there;
+    rc = tables_find(index, name, "*" TABLES_FORM_OF_1_2, &is_there);
+    if( rc==SQLITE_OK && is_there ) rc = tables_rename_one(index, name, new_name);
+    else sqlite3_free(name);
+  }
+  return rc;
+}
+
 int bloom_index_tables_rename(bloom_index *index, const char *new_name){
+  const int num_tables = index->is_of_1_2 ? INDEX_TABLES_OF_1_2 : bloom_index_num_tables(index);
   sqlite3_int64 has_canary;
   int i, rc = bloom_index_canary_find(index, &has_canary);
-  for(i=0; i<bloom_index_num_tables(index) && rc==SQLITE_OK; i++){
-    rc = tables_rename_one(index, tables_name(index, i), new_name);
+  for(i=0; i<num_tables && rc==SQLITE_OK; i++){
+    rc = tables_rename_one(index, tables_name(index, &index->config, i), new_name);
   }
+  if( rc==SQLITE_OK ) rc = tables_rename_1_2(index, new_name);
   if( rc!=SQLITE_OK || !has_canary ) return rc;
   return tables_rename_one(index, sqlite3_mprintf("%s_canary", index->name), new_name);
 }

@@ -2,13 +2,12 @@
 ** The triggers that note the ids of changed rows.
 **
 **   NAME_changed(id)   ids at or below `covered` whose rows changed: they are read like rows
-**                      that are in no block, until 'merge' adds their keys to the block
+**                      that are not merged, until 'merge' adds entries of them
 **
-** The triggers touch plain tables only, so that who writes needs no extension, in words that
-** SQLite 3.7.8 reads.  Who changes a row is told
-** before and after: another trigger may keep the row and stop ours by RAISE(IGNORE), or change it
-** on the way.  Before an INSERT SQLite may not have chosen the id yet: it is -1 then.  (So row -1
-** is always read.)
+** The triggers use plain tables and SQL of SQLite 3.7.8, so that a program that writes needs no
+** extension.  An id is noted before and after a change: another trigger may keep the row and stop
+** ours by RAISE(IGNORE), or change it on the way.  Before an INSERT SQLite may not have chosen the
+** id yet: it is -1 then, so that row -1 is noted after it alone.
 **
 ** SQLite keeps the names in them true, and so they say what the columns are called now.
 */
@@ -223,7 +222,7 @@ static int triggers_make_all(bloom_index *index, const char *source){
   return rc;
 }
 
-/* 1 if the source has each column that blocks were begun with.  A trigger on one that is gone
+/* 1 if the source has each column that entries were begun with.  A trigger on one that is gone
 ** would fail each write. */
 static int triggers_have_columns(const bloom_index *index){
   int i;

@@ -1,104 +1,38 @@
 /*
-** Making zones, and looking whether each row is in its zone.
+** Widening zones, and looking whether values are in theirs.
 */
 #include "index_zones.h"
 
+#include <string.h>
+
+/* A row at hand. */
+typedef struct merge_zones {
+  uint32_t number; /* UINT32_MAX: none is at hand */
+  int is_changed;
+  bloom_zone zones[BLOOM_ZONES_PER_ROW];
+} merge_zones;
+
 struct index_zone_merge {
   bloom_index *index;
+  const index_generation *generation;
   int key;
+  uint32_t num_directories; /* that are on disk */
   sqlite3_stmt *write;
-  index_zone_row directory, row;
-  uint32_t entry;             /* which of the directory's entries is about row */
-  int is_open;                /* builder has the last zone */
-  int is_resumed;             /* the last zone was in its row before, with fewer rows */
-  bloom_zone_builder builder, of_row;
+  merge_zones directory, row;
 };
 
-/* Writes a row that is there as a BLOB: no trigger or authorizer keeps old zones in its place. */
-static int zones_write(index_zone_merge *merge, index_zone_row *row){
-  uint8_t bytes[BLOOM_STRIP_BYTES];
-  index_reader writer;
-  int rc;
-  if( !row->is_changed ) return SQLITE_OK;
-  bloom_index_zone_row_print(row, bytes);
-  bloom_index_reader_start(&writer, merge->index, merge->key, 1);
-  rc = bloom_index_blocks_write(&writer, row->number, bytes);
-  bloom_index_reader_close(&writer);
-  if( rc==SQLITE_CORRUPT_VTAB ){
-    rc = bloom_index_row_write(merge->index, merge->key, &merge->write, row->number, bytes,
-                               sizeof(bytes));
-  }
-  if( rc==SQLITE_OK ) row->is_changed = 0;
-  return rc;
-}
-
-/* Goes to another row, when the one at hand is written. */
-static int zones_go(index_zone_merge *merge, index_zone_row *row, sqlite3_int64 number){
-  index_reader reader;
-  int rc;
-  if( row->number==number ) return SQLITE_OK;
-  rc = zones_write(merge, row);
-  bloom_index_reader_start(&reader, merge->index, merge->key, 0);
-  if( rc==SQLITE_OK ) rc = bloom_index_zone_row_read(&reader, number, row);
-  bloom_index_reader_close(&reader);
-  return rc;
-}
-
-static void zones_make(index_zone_row *row, sqlite3_int64 number, uint32_t key_bytes){
-  row->number = number;
-  row->is_changed = 1;
-  row->num_zones = 0;
-  row->rows_of_last = BLOOM_ZONE_ROWS;
-  row->key_bytes = key_bytes;
-  row->room = 0;
-}
-
-/* Makes a directory without rows.  How wide its keys are, its first row decides. */
-static int zones_make_directory(index_zone_merge *merge, sqlite3_int64 number){
-  zones_make(&merge->directory, number, BLOOM_ZONE_WIDE_BYTES);
-  merge->directory.room = index_zone_room(BLOOM_ZONE_WIDE_BYTES);
-  merge->entry = 0;
-  return zones_write(merge, &merge->directory);
-}
-
-/* Goes to the zone that has an id, which is covered: *zone of merge->row. */
-static int zones_seek(index_zone_merge *merge, sqlite3_int64 id, uint32_t *zone){
-  index_zone_row *directory = &merge->directory;
-  sqlite3_int64 number = directory->number ? directory->number : INDEX_FIRST_DIRECTORY;
-  int rc;
-  /* Mostly ids ascend, and what is behind the directory at hand comes next. */
-  if( directory->number && id<=directory->last[0] ) number = INDEX_FIRST_DIRECTORY;
-  rc = zones_go(merge, directory, number);
-  while( rc==SQLITE_OK && bloom_index_zone_row_find(directory, id)==directory->num_zones ){
-    if( directory->num_zones<directory->room ) return SQLITE_CORRUPT_VTAB;
-    rc = zones_go(merge, directory, directory->number + 1 + directory->room);
-  }
-  if( rc!=SQLITE_OK ) return rc;
-  merge->entry = bloom_index_zone_row_find(directory, id);
-  rc = zones_go(merge, &merge->row, directory->number + 1 + merge->entry);
-  if( rc!=SQLITE_OK ) return rc;
-  *zone = bloom_index_zone_row_find(&merge->row, id);
-  return *zone<merge->row.num_zones ? SQLITE_OK : SQLITE_CORRUPT_VTAB;
-}
-
-int bloom_index_zones_reset(bloom_index *index, int key){
-  index_zone_merge *merge;
-  int rc = bloom_index_zones_start(index, key, &merge);
-  if( rc==SQLITE_OK ) rc = zones_make_directory(merge, INDEX_FIRST_DIRECTORY);
-  bloom_index_zones_free(merge);
-  return rc;
-}
-
-int bloom_index_zones_start(bloom_index *index, int key, index_zone_merge **result){
+int bloom_index_zones_start(bloom_index *index, const index_generation *generation, int key,
+                            index_zone_merge **result){
   index_zone_merge *merge = sqlite3_malloc64(sizeof(*merge));
   *result = merge;
   if( merge==NULL ) return SQLITE_NOMEM;
   merge->index = index;
+  merge->generation = generation;
   merge->key = key;
+  merge->num_directories = bloom_index_zones_num_directories(generation);
   merge->write = NULL;
-  merge->directory.number = merge->row.number = 0;
+  merge->directory.number = merge->row.number = UINT32_MAX;
   merge->directory.is_changed = merge->row.is_changed = 0;
-  merge->is_open = merge->is_resumed = 0;
   return bloom_index_learn_encoding(index);
 }
 
@@ -107,148 +41,133 @@ void bloom_index_zones_free(index_zone_merge *merge){
   sqlite3_free(merge);
 }
 
-int bloom_index_zones_widen(index_zone_merge *merge, sqlite3_int64 id, sqlite3_value *value){
-  bloom_zone_span span;
-  uint32_t zone = 0;
-  int rc = bloom_index_zone_span_of(merge->index, merge->key, value, 1, &span);
-  if( rc==SQLITE_OK ) rc = zones_seek(merge, id, &zone);
-  if( rc!=SQLITE_OK ) return rc;
-  merge->row.is_changed |= bloom_zone_widen(&merge->row.zones[zone], span);
-  merge->directory.is_changed |= bloom_zone_widen(&merge->directory.zones[merge->entry], span);
+/* Compares a row with what is stored: a trigger on the table may have kept it out, and old zones
+** lose rows. */
+static int merge_compare_stored(const index_zone_merge *merge, sqlite3_int64 rowid,
+                                const uint8_t *bytes, size_t num_bytes){
+  bloom_index *index = merge->index;
+  char *table = sqlite3_mprintf("%s_zones%d", index->name, merge->key + 1);
+  uint8_t stored[BLOOM_ZONE_ROW_BYTES];
+  sqlite3_blob *blob = NULL;
+  int rc = table ? sqlite3_blob_open(index->connection->db, index->schema, table, "data", rowid, 0,
+                                     &blob) : SQLITE_NOMEM;
+  if( rc==SQLITE_OK && (size_t)sqlite3_blob_bytes(blob)!=num_bytes ) rc = SQLITE_ERROR;
+  if( rc==SQLITE_OK ) rc = sqlite3_blob_read(blob, stored, (int)num_bytes, 0);
+  if( rc==SQLITE_OK && memcmp(stored, bytes, num_bytes)!=0 ) rc = SQLITE_ERROR;
+  if( rc==SQLITE_ERROR ){
+    sqlite3_free(index->base.zErrMsg);
+    index->base.zErrMsg = sqlite3_mprintf("bloom_index: a trigger on %s keeps its rows out: drop"
+                                          " it",
+                                          table);
+  }
+  sqlite3_blob_close(blob);
+  sqlite3_free(table);
   return rc;
 }
 
-/* Takes the zone that has the last covered row out of its row, to go on with it. */
-static int zones_resume(index_zone_merge *merge, int has_covered, sqlite3_int64 covered){
-  index_zone_row *row = &merge->row;
-  uint32_t zone = 0;
-  int rc;
-  bloom_zone_start(&merge->builder);
-  merge->is_open = 1;
-  if( !has_covered ){
-    rc = zones_go(merge, &merge->directory, INDEX_FIRST_DIRECTORY);
-    merge->entry = merge->directory.num_zones = 0;
-    if( rc==SQLITE_OK ) zones_make(row, INDEX_FIRST_DIRECTORY + 1, BLOOM_ZONE_NARROW_BYTES);
-    row->rows_of_last = 0;
-    return rc;
+/* Writes a row, if it was changed. */
+static int merge_write(index_zone_merge *merge, merge_zones *row, index_zone_level level){
+  bloom_index *index = merge->index;
+  const sqlite3_int64 rowid = bloom_index_zones_rowid(merge->generation->place, level,
+                                                      row->number);
+  uint8_t bytes[BLOOM_ZONE_ROW_BYTES];
+  size_t num_bytes;
+  int rc = SQLITE_OK;
+  if( !row->is_changed ) return SQLITE_OK;
+  num_bytes = bloom_zone_row_pack(row->zones, merge->generation->keys[merge->key].number,
+                                  (uint64_t)rowid, bytes);
+  if( merge->write==NULL ){
+    rc = bloom_sql_prepare(index->connection, &merge->write,
+                           "INSERT OR REPLACE INTO \"%w\".\"%w_zones%d\"(rowid, data) VALUES"
+                           " (?1, ?2)", index->schema, index->name, merge->key + 1);
   }
-  rc = zones_seek(merge, covered, &zone);
-  if( rc!=SQLITE_OK ) return rc;
-  /* What is behind is of a merge that stopped half-way. */
-  if( zone + 1<row->num_zones ) row->rows_of_last = BLOOM_ZONE_ROWS;
-  row->num_zones = zone;
-  row->is_changed = 1;
-  merge->directory.num_zones = merge->entry;
-  merge->directory.is_changed = 1;
-  bloom_zone_add_zone(&merge->builder, &row->zones[zone]);
-  merge->is_resumed = 1;
-  return SQLITE_OK;
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(merge->write, 1, rowid);
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_blob(merge->write, 2, bytes, (int)num_bytes, SQLITE_STATIC);
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, merge->write);
+  if( rc==SQLITE_DONE ) rc = sqlite3_reset(merge->write);
+  if( rc==SQLITE_OK ) rc = merge_compare_stored(merge, rowid, bytes, num_bytes);
+  if( rc==SQLITE_OK ) row->is_changed = 0;
+  return rc;
 }
 
-/* Writes the row at hand, and makes the directory's entry for it. */
-static int zones_end_row(index_zone_merge *merge){
-  index_zone_row *row = &merge->row, *directory = &merge->directory;
+/* Writes the row at hand, and makes its entry of the directory. */
+static int merge_leave_row(index_zone_merge *merge){
+  merge_zones *row = &merge->row;
+  bloom_zone *entry = &merge->directory.zones[row->number & INDEX_ZONE_MASK];
+  bloom_zone all = bloom_zone_empty();
   uint32_t i;
-  bloom_zone_start(&merge->of_row);
-  for(i=0; i<row->num_zones; i++) bloom_zone_add_zone(&merge->of_row, &row->zones[i]);
-  if( merge->entry==0 ){
-    directory->key_bytes = row->key_bytes;
-    directory->room = index_zone_room(row->key_bytes);
-  }
-  directory->zones[merge->entry] = bloom_zone_finish(&merge->of_row);
-  directory->last[merge->entry] = row->last[row->num_zones-1];
-  directory->num_zones = merge->entry + 1;
-  directory->is_changed = 1;
-  row->is_changed = 1;
-  return zones_write(merge, row);
+  if( !row->is_changed ) return SQLITE_OK;
+  for(i=0; i<BLOOM_ZONES_PER_ROW; i++) bloom_zone_unite(&all, &row->zones[i]);
+  merge->directory.is_changed |= memcmp(entry, &all, sizeof(all))!=0;
+  *entry = all;
+  return merge_write(merge, row, INDEX_ZONES);
 }
 
-/* Begins a row behind the one at hand, and a directory where that one is full, or its keys are
-** shorter than those of the row. */
-static int zones_next_row(index_zone_merge *merge, uint32_t key_bytes){
-  index_zone_row *directory = &merge->directory;
-  int rc = zones_end_row(merge);
-  merge->entry++;
-  if( directory->key_bytes<key_bytes && directory->room>merge->entry ){
-    directory->room = merge->entry;
-  }
-  if( rc==SQLITE_OK && merge->entry>=directory->room ){
-    rc = zones_write(merge, directory);
-    if( rc==SQLITE_OK ) rc = zones_make_directory(merge, directory->number + 1 + directory->room);
-  }
-  zones_make(&merge->row, directory->number + 1 + merge->entry, key_bytes);
+/* Goes to another row; has_row: it is on disk. */
+static int merge_read(index_zone_merge *merge, merge_zones *row, index_zone_level level,
+                      uint32_t number, int has_row){
+  uint32_t i;
+  int rc = SQLITE_OK;
+  row->number = UINT32_MAX;
+  for(i=0; i<BLOOM_ZONES_PER_ROW; i++) row->zones[i] = bloom_zone_empty();
+  if( has_row ) rc = bloom_index_zones_read(merge->index, merge->generation, merge->key, level,
+                                            number, row->zones);
+  if( rc==SQLITE_OK ) row->number = number;
   return rc;
 }
 
-/* Puts the zone in the making behind those of its row, or in the next row where it needs more
-** room.  One that was in the row stays, if with shorter keys: a merge that stops must not lose it.
-** */
-static int zones_put(index_zone_merge *merge, sqlite3_int64 last){
-  index_zone_row *row = &merge->row;
-  const bloom_zone zone = bloom_zone_finish(&merge->builder);
-  const uint32_t rows_of_last = row->rows_of_last;
-  uint32_t key_bytes = bloom_zone_key_bytes(&zone);
+/* Sets *zone to that of a block, and *entry to its row's in the directory; the row is at hand
+** then. */
+static int merge_go(index_zone_merge *merge, uint32_t block, bloom_zone **zone,
+                    bloom_zone **entry){
+  const uint32_t number = block >> merge->generation->zone_lg;
+  const uint32_t row = number >> BLOOM_ZONES_LG, directory = row >> BLOOM_ZONES_LG;
   int rc = SQLITE_OK;
-  if( key_bytes<row->key_bytes ) key_bytes = row->key_bytes;
-  if( row->num_zones>=index_zone_room(key_bytes) && merge->is_resumed ){
-    key_bytes = row->key_bytes;
-  }else if( row->num_zones>=index_zone_room(key_bytes) ){
-    key_bytes = bloom_zone_key_bytes(&zone);
-    rc = zones_next_row(merge, key_bytes);
+  *zone = &merge->row.zones[number & INDEX_ZONE_MASK];
+  *entry = &merge->directory.zones[row & INDEX_ZONE_MASK];
+  if( merge->row.number==row ) return SQLITE_OK;
+  rc = merge_leave_row(merge);
+  merge->row.number = UINT32_MAX;
+  if( rc==SQLITE_OK && merge->directory.number!=directory ){
+    rc = merge_write(merge, &merge->directory, INDEX_ZONE_DIRECTORY);
+    if( rc==SQLITE_OK ) rc = merge_read(merge, &merge->directory, INDEX_ZONE_DIRECTORY, directory,
+                                        directory<merge->num_directories);
+    if( directory>=merge->num_directories ) merge->num_directories = directory + 1;
   }
   if( rc!=SQLITE_OK ) return rc;
-  row->key_bytes = key_bytes;
-  row->zones[row->num_zones] = zone;
-  row->last[row->num_zones++] = last;
-  row->rows_of_last = rows_of_last;
-  row->is_changed = 1;
-  return SQLITE_OK;
+  return merge_read(merge, &merge->row, INDEX_ZONES, row, bloom_zone_is_there(*entry));
 }
 
-int bloom_index_zones_add(index_zone_merge *merge, const index_layout *layout,
-                          sqlite3_value *value){
+int bloom_index_zones_add(index_zone_merge *merge, uint32_t block, sqlite3_value *value){
   bloom_zone_span span;
+  bloom_zone *zone, *entry;
   int rc = bloom_index_zone_span_of(merge->index, merge->key, value, 1, &span);
-  if( rc==SQLITE_OK && !merge->is_open ){
-    rc = zones_resume(merge, layout->has_covered, layout->covered);
-  }
-  if( rc==SQLITE_OK && merge->row.rows_of_last==BLOOM_ZONE_ROWS ){
-    rc = zones_put(merge, layout->covered);
-    bloom_zone_start(&merge->builder);
-    merge->row.rows_of_last = 0;
-    merge->is_resumed = 0;
-  }
+  if( rc==SQLITE_OK ) rc = merge_go(merge, block, &zone, &entry);
   if( rc!=SQLITE_OK ) return rc;
-  bloom_zone_add(&merge->builder, span);
-  merge->row.rows_of_last++;
+  merge->row.is_changed |= bloom_zone_add(zone, span);
+  /* A merge that stopped half-way wrote rows, and perhaps not the directory. */
+  merge->row.is_changed |= !bloom_zone_has(entry, &span);
   return SQLITE_OK;
 }
 
-int bloom_index_zones_finish(index_zone_merge *merge, const index_layout *layout){
-  int rc = SQLITE_OK;
-  if( merge->is_open ){
-    rc = zones_put(merge, layout->covered);
-    if( rc==SQLITE_OK ) rc = zones_end_row(merge);
-  }
-  if( rc==SQLITE_OK ) rc = zones_write(merge, &merge->row);
-  return rc==SQLITE_OK ? zones_write(merge, &merge->directory) : rc;
+int bloom_index_zones_write(index_zone_merge *merge){
+  const int rc = merge_leave_row(merge);
+  return rc==SQLITE_OK ? merge_write(merge, &merge->directory, INDEX_ZONE_DIRECTORY) : rc;
 }
 
-/* -- Checking -------------------------------------------------------------------------------- */
+int bloom_index_zones_delete(bloom_index *index, int key, uint32_t place){
+  return bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_zones%d\" WHERE rowid BETWEEN"
+                       " %lld AND %lld", index->schema, index->name, key + 1,
+                       bloom_index_zones_rowid(place, INDEX_ZONES, 0),
+                       bloom_index_zones_rowid(place, INDEX_ZONE_DIRECTORY, UINT32_MAX));
+}
 
-int bloom_index_zones_check(bloom_index *index, int key, sqlite3_stmt *rows, sqlite3_int64 *id){
-  index_zone_merge *merge;
-  int is_found = 1, rc = bloom_index_zones_start(index, key, &merge);
-  while( rc==SQLITE_OK && is_found && (rc = bloom_sql_step(index->connection, rows))==SQLITE_ROW ){
-    bloom_zone_span span;
-    uint32_t zone = 0;
-    *id = sqlite3_column_int64(rows, 0);
-    rc = bloom_index_zone_span_of(index, key, sqlite3_column_value(rows, key + 1), 0, &span);
-    if( rc==SQLITE_OK ) rc = zones_seek(merge, *id, &zone);
-    is_found = rc!=SQLITE_OK
-        || (bloom_zone_has(&merge->row.zones[zone], &span)
-            && bloom_zone_has(&merge->directory.zones[merge->entry], &span));
-  }
-  bloom_index_zones_free(merge);
-  return is_found ? rc : SQLITE_NOTFOUND;
+int bloom_index_zones_check(index_zone_merge *merge, uint32_t block, sqlite3_value *value,
+                            int *is_found){
+  bloom_zone_span span;
+  bloom_zone *zone, *entry;
+  int rc = bloom_index_zone_span_of(merge->index, merge->key, value, 0, &span);
+  if( rc==SQLITE_OK ) rc = merge_go(merge, block, &zone, &entry);
+  if( rc==SQLITE_OK ) *is_found = bloom_zone_has(zone, &span) && bloom_zone_has(entry, &span);
+  return rc;
 }

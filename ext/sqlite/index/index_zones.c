@@ -1,76 +1,57 @@
 /*
 ** Zones of the columns with RANGE: where they are, and asking them.
 **
-** NAME_blocks_N(data) of such a column has rows of 4,032 bytes, under checksums as those of blocks:
-** a directory, the rows of zones that it is about, the next directory, and so on.  A directory has
-** an entry for each row of zones: its last id, and the zones of all its rows in two spans.
+** A zone is the least and the greatest values of the rows in 2^z blocks whose numbers follow each
+** other; z is the generation's, and a zone lies within a span.  So the zone of a row is found by
+** the row's block, whatever the order in which rows come.
 **
-**   0   u8   zones, or entries
-**   1   u8   bytes of a key behind its class: 8, or 23 where a text needs them
-**   2   u8   rows in the last zone, less 1
-**   3   u8   of a directory: entries for which there is room, 91 or 38, or fewer; else 0
-**   4   ..   zones (core/signature/zone.h), each behind its last id
+** NAME_zonesN(data BLOB) of such a column has a row for 32 zones that have a row of the source,
+** and a directory for each 32 of these, with or without: an entry is the union of a row's zones,
+** and empty where there is no row.  The rowid is (2*place + level) * 2^32 + number; row or entry n
+** is that of zones, or rows, 32n and up.  ../../core/entries/zone.c has the bytes.
 **
-** A zone begins behind the last id of the one before; the last one ends with what is covered.  A
-** directory that is full has another behind its rows.  So neither the layout nor the number of rows
-** is needed to read them, and whatever a merge that stops half-way leaves is no less than there
-** was: zones get larger, and those behind what is covered are not looked at.
+** As long as a layout names them zones and directories only grow, and the directory is written
+** after its rows: whatever a merge that stops half-way leaves is no less than there was.  How many
+** directories there are follows from the number of spans, so a row that is missing is damage.  What
+** lies behind is not looked at.
 */
 #include "index_zones.h"
 
 #include <string.h>
 
+/* Spans are numbered one after the other, and so are directories if none is less than a span. */
+_Static_assert(2*BLOOM_ZONES_LG>=INDEX_SPAN_LG, "a directory has whole spans");
+
 /* -- Rows ------------------------------------------------------------------------------------ */
 
-int bloom_index_zone_row_read(index_reader *reader, sqlite3_int64 number, index_zone_row *row){
-  uint8_t bytes[BLOOM_STRIP_BYTES];
-  const uint8_t *zone = bytes + INDEX_ZONE_HEAD_BYTES;
-  uint32_t i;
-  int rc = bloom_index_reader_read(reader, number, bytes, sizeof(bytes), 0);
-  row->number = 0;
-  if( rc!=SQLITE_OK ) return rc;
-  row->num_zones = bytes[0];
-  row->key_bytes = bytes[1];
-  row->rows_of_last = (uint32_t)bytes[2] + 1;
-  row->room = bytes[3];
-  if( row->key_bytes!=BLOOM_ZONE_NARROW_BYTES && row->key_bytes!=BLOOM_ZONE_WIDE_BYTES ){
-    return SQLITE_CORRUPT_VTAB;
-  }
-  if( row->num_zones>index_zone_room(row->key_bytes) || row->room>index_zone_room(row->key_bytes) ){
-    return SQLITE_CORRUPT_VTAB;
-  }
-  for(i=0; i<row->num_zones; i++, zone+=BLOOM_ZONE_PACKED_BYTES(row->key_bytes)){
-    int64_t last;
-    bloom_zone_unpack(zone, row->key_bytes, &row->zones[i], &last);
-    row->last[i] = last;
-    if( i>0 && last<=row->last[i-1] ) return SQLITE_CORRUPT_VTAB;
-  }
-  row->number = number;
-  row->is_changed = 0;
-  return SQLITE_OK;
+sqlite3_int64 bloom_index_zones_rowid(uint32_t place, index_zone_level level, uint32_t number){
+  return (sqlite3_int64)((2*(uint64_t)place + level) << 32 | number);
 }
 
-void bloom_index_zone_row_print(const index_zone_row *row, uint8_t *bytes){
-  uint8_t *zone = bytes + INDEX_ZONE_HEAD_BYTES;
-  uint32_t i;
-  memset(bytes, 0, BLOOM_STRIP_BYTES);
-  bytes[0] = (uint8_t)row->num_zones;
-  bytes[1] = (uint8_t)row->key_bytes;
-  bytes[2] = (uint8_t)(row->rows_of_last - 1);
-  bytes[3] = (uint8_t)row->room;
-  for(i=0; i<row->num_zones; i++, zone+=BLOOM_ZONE_PACKED_BYTES(row->key_bytes)){
-    bloom_zone_pack(&row->zones[i], row->last[i], row->key_bytes, zone);
-  }
+uint32_t bloom_index_zones_num_directories(const index_generation *generation){
+  const uint32_t blocks_lg = generation->zone_lg + 2*BLOOM_ZONES_LG;
+  return ((generation->num_spans << INDEX_SPAN_LG) + (1u << blocks_lg) - 1) >> blocks_lg;
 }
 
-uint32_t bloom_index_zone_row_find(const index_zone_row *row, sqlite3_int64 id){
-  uint32_t first = 0, last = row->num_zones;
-  while( first<last ){
-    const uint32_t middle = (first + last)/2;
-    if( row->last[middle]<id ) first = middle + 1;
-    else last = middle;
+int bloom_index_zones_read(bloom_index *index, const index_generation *generation, int key,
+                           index_zone_level level, uint32_t number, bloom_zone *zones){
+  const sqlite3_int64 rowid = bloom_index_zones_rowid(generation->place, level, number);
+  sqlite3_stmt *row;
+  int rc = bloom_index_fixed_take(index, INDEX_FIXED_ENTRIES + key, &row, "SELECT z.data FROM"
+                                  " \"%w\".\"%w_zones%d\" AS z WHERE z.rowid = ?1", index->schema,
+                                  index->name, key + 1);
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(row, 1, rowid);
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
+  if( rc==SQLITE_ROW ){
+    const void *bytes = sqlite3_column_blob(row, 0);
+    const size_t num_bytes = (size_t)sqlite3_column_bytes(row, 0);
+    rc = bytes && bloom_zone_row_unpack(bytes, num_bytes, generation->keys[key].number,
+                                        (uint64_t)rowid, zones) ? SQLITE_OK : SQLITE_CORRUPT_VTAB;
+  }else if( rc==SQLITE_DONE || rc==SQLITE_ERROR ){
+    rc = SQLITE_CORRUPT_VTAB;
   }
-  return first;
+  bloom_index_fixed_give_back(index, INDEX_FIXED_ENTRIES + key);
+  return rc;
 }
 
 /* -- Asking ---------------------------------------------------------------------------------- */
@@ -129,74 +110,79 @@ static int zones_pass(const bloom_zone *zone, const index_zone_test *tests, int 
   return 0;
 }
 
-/* Goes to the first interval, at or behind *at, that does not end before first; 1 if it begins at
-** or before last. */
-static int zones_meet_within(const index_intervals *within, size_t *at, sqlite3_int64 first,
-                             sqlite3_int64 last){
-  while( *at<within->num_intervals && within->list[*at].last<first ) ++*at;
-  return *at<within->num_intervals && within->list[*at].first<=last;
+/* What is looked for. */
+typedef struct zones_search {
+  bloom_index *index;
+  const index_generation *generation;
+  int key;
+  const index_zone_test *tests;
+  int num_tests;
+  const index_block_set *within;
+  index_block_set *result;
+  uint32_t end_block; /* of the generation */
+  bloom_zone zones[BLOOM_ZONES_PER_ROW], entries[BLOOM_ZONES_PER_ROW];
+} zones_search;
+
+/* Returns the first block at or behind one that matters. */
+static uint32_t zones_next_block(const zones_search *search, uint32_t block){
+  return search->within ? bloom_index_blocks_next(search->within, block) : block;
 }
 
-/* Adds what is left of within by the zones of a row that has ids first .. last. */
-static int zones_narrow_row(index_reader *reader, index_zone_row *row, sqlite3_int64 number,
-                            const index_zone_test *tests, int num_tests,
-                            sqlite3_int64 first, sqlite3_int64 last, const index_intervals *within,
-                            size_t at, index_intervals *result){
+/* 1 if a zone or an entry of blocks first .. last has what is looked for. */
+static int zones_match(const zones_search *search, const bloom_zone *zone, uint32_t first,
+                       uint32_t last){
+  return first<search->end_block && zones_pass(zone, search->tests, search->num_tests, search->key)
+      && zones_next_block(search, first)<=last;
+}
+
+/* Adds the blocks of a row's zones. */
+static int zones_search_row(zones_search *search, uint32_t number){
+  const uint32_t blocks_lg = search->generation->zone_lg;
   uint32_t i;
-  int rc = bloom_index_zone_row_read(reader, number, row);
-  for(i=0; rc==SQLITE_OK && i<row->num_zones; i++){
-    const sqlite3_int64 end = row->last[i]<last ? row->last[i] : last;
-    if( end<first ) break;
-    if( zones_meet_within(within, &at, first, end)
-     && zones_pass(&row->zones[i], tests, num_tests, reader->key) ){
-      size_t j;
-      for(j=at; rc==SQLITE_OK && j<within->num_intervals && within->list[j].first<=end; j++){
-        const index_interval interval = within->list[j];
-        rc = bloom_index_intervals_add(result, interval.first>first ? interval.first : first,
-                                       interval.last<end ? interval.last : end);
-      }
+  int rc = bloom_index_zones_read(search->index, search->generation, search->key, INDEX_ZONES,
+                                  number, search->zones);
+  for(i=0; i<BLOOM_ZONES_PER_ROW && rc==SQLITE_OK; i++){
+    const uint32_t first = (number*BLOOM_ZONES_PER_ROW + i) << blocks_lg;
+    const uint32_t last = first + (1u << blocks_lg) - 1;
+    if( zones_match(search, &search->zones[i], first, last) ){
+      rc = bloom_index_blocks_add_all(search->result, first, last);
     }
-    if( rc==SQLITE_OK && end==last ) return SQLITE_OK;
-    first = end + 1;
   }
-  return rc==SQLITE_OK ? SQLITE_CORRUPT_VTAB : rc; /* the row ends before its directory says */
+  return rc;
 }
 
-static int zones_narrow(index_reader *reader, index_zone_row *directory, sqlite3_int64 covered,
-                        const index_zone_test *tests, int num_tests,
-                        const index_intervals *within, index_intervals *result){
-  sqlite3_int64 first = INT64_MIN, number = INDEX_FIRST_DIRECTORY;
-  size_t at = 0;
+/* Adds the blocks of a directory's rows. */
+static int zones_search_directory(zones_search *search, uint32_t number){
+  const uint32_t blocks_lg = search->generation->zone_lg + BLOOM_ZONES_LG;
   uint32_t i;
-  int rc;
-  do{
-    rc = bloom_index_zone_row_read(reader, number, directory);
-    for(i=0; rc==SQLITE_OK && i<directory->num_zones; i++){
-      const sqlite3_int64 last = directory->last[i]<covered ? directory->last[i] : covered;
-      if( last<first ) return SQLITE_CORRUPT_VTAB;
-      if( zones_meet_within(within, &at, first, last)
-       && zones_pass(&directory->zones[i], tests, num_tests, reader->key) ){
-        rc = zones_narrow_row(reader, directory + 1, number + 1 + i, tests, num_tests, first, last,
-                              within, at, result);
-      }
-      if( rc==SQLITE_OK && last==covered ) return SQLITE_OK;
-      first = last + 1;
+  int rc = bloom_index_zones_read(search->index, search->generation, search->key,
+                                  INDEX_ZONE_DIRECTORY, number, search->entries);
+  for(i=0; i<BLOOM_ZONES_PER_ROW && rc==SQLITE_OK; i++){
+    const uint32_t row = number*BLOOM_ZONES_PER_ROW + i;
+    const uint32_t first = row << blocks_lg;
+    if( zones_match(search, &search->entries[i], first, first + (1u << blocks_lg) - 1) ){
+      rc = zones_search_row(search, row);
     }
-    number += 1 + directory->room;
-  }while( rc==SQLITE_OK && directory->num_zones>=directory->room );
-  return rc==SQLITE_OK ? SQLITE_CORRUPT_VTAB : rc; /* there are no zones for all that is covered */
+  }
+  return rc;
 }
 
-int bloom_index_zones_narrow(bloom_index *index, const index_layout *layout, int key,
-                             const index_zone_test *tests, int num_tests,
-                             index_intervals *intervals){
-  index_zone_row *rows = sqlite3_malloc64(2*sizeof(*rows)); /* a directory and a row */
-  index_intervals left = {0};
-  index_reader reader;
-  int rc = SQLITE_NOMEM;
-  bloom_index_reader_start(&reader, index, key, 0);
-  if( rows ) rc = zones_narrow(&reader, rows, layout->covered, tests, num_tests, intervals, &left);
-  bloom_index_reader_close(&reader);
-  sqlite3_free(rows);
-  return bloom_index_intervals_replace(intervals, left, rc);
+int bloom_index_zones_look_up(bloom_index *index, const index_generation *generation, int key,
+                              const index_zone_test *tests, int num_tests,
+                              const index_block_set *within, index_block_set *result){
+  const uint32_t blocks_lg = generation->zone_lg + 2*BLOOM_ZONES_LG;
+  zones_search *search = sqlite3_malloc64(sizeof(*search));
+  uint32_t block = 0;
+  int rc = search ? SQLITE_OK : SQLITE_NOMEM;
+  if( search ){
+    *search = (zones_search){.index = index, .generation = generation, .key = key, .tests = tests,
+                             .num_tests = num_tests, .within = within, .result = result,
+                             .end_block = generation->num_spans << INDEX_SPAN_LG};
+  }
+  while( rc==SQLITE_OK && (block = zones_next_block(search, block))<search->end_block ){
+    rc = zones_search_directory(search, block >> blocks_lg);
+    block = ((block >> blocks_lg) + 1) << blocks_lg;
+  }
+  sqlite3_free(search);
+  return rc;
 }

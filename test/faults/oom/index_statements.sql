@@ -4,7 +4,7 @@ CREATE TABLE log(id INTEGER PRIMARY KEY, trace TEXT COLLATE NOCASE, n, message T
 WITH RECURSIVE c(i) AS (VALUES(1) UNION ALL SELECT i+1 FROM c WHERE i<120)
 INSERT INTO log SELECT i, printf('%08x', i*2654435761 % 4294967296), i%7, 'request ' || i || ' of user ' || i%10 FROM c;
 UPDATE log SET trace = 'twice' WHERE id IN (1, 110);
-CREATE VIRTUAL TABLE log_index USING bloom_index(log, trace, trace RANGE, n, n RANGE, message LIKE REGEXP, probes = 32);
+CREATE VIRTUAL TABLE log_index USING bloom_index(log, trace, trace RANGE, n, n RANGE, message LIKE REGEXP);
 INSERT INTO log_index(log_index) VALUES ('merge');
 UPDATE log SET trace = 'changed', message = 'all new' WHERE id IN (3, 60);
 INSERT INTO log VALUES (200, 'behind', 2.5, 'behind what is covered'), (201, '00ff', 'x', NULL);
@@ -13,7 +13,7 @@ INSERT INTO log VALUES (200, 'behind', 2.5, 'behind what is covered'), (201, '00
 CREATE TABLE many(id INTEGER PRIMARY KEY, k TEXT);
 WITH RECURSIVE c(i) AS (VALUES(1) UNION ALL SELECT i+1 FROM c WHERE i<60)
 INSERT INTO many SELECT i, printf('%08x', i*2654435761 % 4294967296) FROM c;
-CREATE VIRTUAL TABLE many_index USING bloom_index(many, k, probes = 32);
+CREATE VIRTUAL TABLE many_index USING bloom_index(many, k);
 INSERT INTO many_index(many_index) VALUES ('merge=40');
 CREATE TABLE small(k);
 INSERT INTO small VALUES (printf('%08x', 33*2654435761 % 4294967296)), ('absent'), (NULL);
@@ -21,7 +21,7 @@ INSERT INTO small VALUES (printf('%08x', 33*2654435761 % 4294967296)), ('absent'
 -- What others broke.
 CREATE VIRTUAL TABLE broken USING bloom_index(many, k);
 INSERT INTO broken(broken) VALUES ('merge');
-DELETE FROM broken_blocks_1;
+DELETE FROM broken_entries1;
 CREATE VIRTUAL TABLE headless USING bloom_index(many, k);
 DELETE FROM headless_state;
 CREATE VIRTUAL TABLE untold USING bloom_index(many, k);
@@ -69,7 +69,7 @@ INSERT INTO unguarded(unguarded) VALUES ('merge');
 INSERT INTO log_index(log_index) VALUES ('optimize'); -- error
 INSERT INTO log_index VALUES (1, 'a', 2, 'b'); -- error
 CREATE VIRTUAL TABLE i USING bloom_index(log, nothing); -- error
-CREATE VIRTUAL TABLE i USING bloom_index(log, n, probes = 99); -- error
+CREATE VIRTUAL TABLE i USING bloom_index(log, n); -- error
 CREATE VIRTUAL TABLE i USING bloom_index(log, "trace", n, message LIKE REGEXP);
 PRAGMA integrity_check;
 
@@ -78,7 +78,7 @@ PRAGMA integrity_check;
 
 CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT, message ANY);
 INSERT INTO log VALUES (1, 'a', 'request'), (2, 'b', 'answer');
-CREATE VIRTUAL TABLE log_index USING bloom_index(log, k, probes = 32);
+CREATE VIRTUAL TABLE log_index USING bloom_index(log, k);
 INSERT INTO log_index(log_index) VALUES ('merge');
 
 ----
@@ -89,7 +89,7 @@ ALTER TABLE log RENAME TO renamed_log;
 -- Its source became a view.
 CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT, message TEXT);
 INSERT INTO log VALUES (1, 'a', 'request'), (2, 'b', 'answer');
-CREATE VIRTUAL TABLE log_index USING bloom_index(log, k, probes = 32);
+CREATE VIRTUAL TABLE log_index USING bloom_index(log, k);
 INSERT INTO log_index(log_index) VALUES ('merge');
 CREATE TABLE other(id INTEGER PRIMARY KEY, k TEXT, message TEXT);
 INSERT INTO other SELECT * FROM log;
@@ -135,7 +135,7 @@ INSERT INTO last_index(last_index) VALUES ('merge');
 CREATE TABLE more(id INTEGER PRIMARY KEY, k, t);
 WITH RECURSIVE c(i) AS (VALUES(1) UNION ALL SELECT i+1 FROM c WHERE i<600)
 INSERT INTO more SELECT i, i, printf('%08x%08x%08x%08x%08x%08x', i*374761393 % 4294967296, i*3935559000 % 4294967296, i*2654435761 % 4294967296, i*2246822519 % 4294967296, i*3266489917 % 4294967296, i*668265263 % 4294967296) FROM c;
-CREATE VIRTUAL TABLE more_index USING bloom_index(more, k, t LIKE REGEXP, probes = 32);
+CREATE VIRTUAL TABLE more_index USING bloom_index(more, k, t LIKE REGEXP);
 INSERT INTO more_index(more_index) VALUES ('merge');
 
 ----
@@ -148,12 +148,12 @@ SELECT id FROM more_index WHERE t REGEXP '00000|fffff';
 CREATE TABLE log(id INTEGER PRIMARY KEY, part);
 WITH RECURSIVE c(i) AS (VALUES(1) UNION ALL SELECT i+1 FROM c WHERE i<50)
 INSERT INTO log SELECT i, group_concat(printf('%08x', (i*64 + j)*2654435761 % 4294967296), '') FROM c, (SELECT i AS j FROM c WHERE i <= 40) GROUP BY i;
-CREATE VIRTUAL TABLE log_index USING bloom_index(log, part LIKE, probes = 32);
+CREATE VIRTUAL TABLE log_index USING bloom_index(log, part LIKE);
 INSERT INTO log_index(log_index) VALUES ('merge');
 UPDATE log SET part = CASE id WHEN 9 THEN 2.5 ELSE part || 'xyz' END WHERE id < 12 OR id = 30;
 CREATE TABLE keys(id INTEGER PRIMARY KEY, k TEXT);
 WITH RECURSIVE c(i) AS (VALUES(1) UNION ALL SELECT i+1 FROM c WHERE i<520) INSERT INTO keys SELECT i, 'key' || i FROM c;
-CREATE VIRTUAL TABLE keys_index USING bloom_index(keys, k, probes = 32);
+CREATE VIRTUAL TABLE keys_index USING bloom_index(keys, k);
 INSERT INTO keys_index(keys_index) VALUES ('merge');
 UPDATE keys SET k = 'changed' WHERE id = 7;
 CREATE VIRTUAL TABLE headless USING bloom_index(keys, k);

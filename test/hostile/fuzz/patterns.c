@@ -1,6 +1,6 @@
 /*
-** Texts and patterns: where SQLite's LIKE or GLOB matches, the text has all pieces of the
-** pattern, and a block with the text in it all of the pattern's bits, whatever the weights are.
+** Texts and patterns: where SQLite's LIKE or GLOB matches, the text is in a list of each of the
+** pattern's ranges, and where = does, of the needle's, however the lists are cut.
 **
 ** Input: LIKE or GLOB, how many steps; steps that make a pattern out of the text, so that it
 ** often matches; the text.
@@ -9,13 +9,12 @@
 
 #include <sqlite3.h>
 
-#include "../../../ext/core/signature/pattern.h"
-#include "../../../ext/core/signature/weights.h"
+#include "../../../ext/core/entries/needles.h"
 
-#define MAX_STEPS      24
-#define MAX_TEXT       400
-#define MAX_PATTERN    (MAX_TEXT + 8*MAX_STEPS)
-#define BITS_PER_BLOCK 16128
+#define MAX_STEPS   24
+#define MAX_TEXT    400
+#define MAX_PATTERN (MAX_TEXT + 8*MAX_STEPS)
+#define MAX_RANGES  64
 
 /* The next character of the text, with all bytes that could belong to it. */
 static size_t character_bytes(const uint8_t *text, size_t num_bytes){
@@ -62,59 +61,59 @@ static size_t make_pattern(const uint8_t *steps, size_t num_steps, const uint8_t
   return length;
 }
 
-/* The hashes of all pieces of a text. */
-static size_t text_hashes(const uint8_t *text, size_t num_bytes, uint64_t *hashes){
-  bloom_pieces pieces;
-  size_t num_hashes = 0, num_new;
-  bloom_pieces_begin(&pieces, text, num_bytes);
-  while( (num_new = bloom_pieces_next(&pieces, hashes + num_hashes))>0 ) num_hashes += num_new;
-  return num_hashes;
+/* Lists that are cut in all ways. */
+static const bloom_lists *cut_lists(void){
+  static bloom_lists lists;
+  uint32_t i;
+  if( lists.base[BLOOM_LISTS_CLASSES]>0 ) return &lists;
+  for(i=0; i<BLOOM_LISTS_CLASSES; i++) lists.cut[i] = (uint8_t)(i*2654435769u % (BLOOM_LISTS_MAX_CUT + 1));
+  bloom_lists_number(&lists);
+  return &lists;
 }
 
-static int has_hash(const uint64_t *hashes, size_t num_hashes, uint64_t hash){
+static int has_list(const uint32_t *numbers, size_t num_numbers, bloom_lists_range range){
   size_t i;
-  for(i=0; i<num_hashes && hashes[i]!=hash; i++){}
-  return i<num_hashes;
+  for(i=0; i<num_numbers && !(numbers[i]>=range.first && numbers[i]-range.first<range.num_lists); i++){}
+  return i<num_numbers;
 }
 
-static void check_match(const uint8_t *text, size_t num_bytes, bloom_pattern_syntax syntax, const uint8_t *pattern, size_t pattern_bytes){
-  static uint8_t weights[BLOOM_WEIGHTS_BYTES], block_bytes[BITS_PER_BLOCK/8];
-  static uint64_t of_text[2*3*MAX_TEXT + BLOOM_PIECES_ROOM]; /* a byte may be a character of two, or of three */
-  uint64_t hashes[BLOOM_PIECES_ROOM];
-  uint16_t bits[64];
-  bloom_pattern reading;
-  bloom_block block;
-  size_t num_of_text, num_hashes, num_bits = 0, i;
-  for(i=0; weights[1]==0 && i<BLOOM_WEIGHTS_BYTES; i++) weights[i] = (uint8_t)(bloom_signature_mix(i + 1) >> 32);
-  num_of_text = text_hashes(text, num_bytes, of_text);
-  bloom_block_clear(&block, block_bytes, BITS_PER_BLOCK);
-  bloom_weights_add(weights, &block, of_text, num_of_text);
-  bloom_pattern_begin(&reading, syntax, pattern, pattern_bytes);
-  while( (num_hashes = bloom_pattern_next(&reading, hashes))>0 ){
-    for(i=0; i<num_hashes; i++) FUZZ_CHECK(has_hash(of_text, num_of_text, hashes[i]));
-    num_bits = bloom_weights_bits(weights, BITS_PER_BLOCK, hashes, num_hashes, bits, num_bits, 64);
-  }
-  FUZZ_CHECK(bloom_block_has_bits(block_bytes, bits, num_bits));
+static void check_match(const uint8_t *text, size_t num_bytes, int passes_nul, bloom_needle_kind kind, const uint8_t *needle, size_t needle_bytes){
+  static uint32_t numbers[3*MAX_TEXT + 2*BLOOM_TEXT_ROOM]; /* a byte may be a character of two */
+  const bloom_lists *lists = cut_lists();
+  bloom_lists_range ranges[MAX_RANGES];
+  bloom_text reading;
+  size_t num_numbers = 0, num_new, num_ranges, i;
+  bloom_text_begin(&reading, text, num_bytes, passes_nul);
+  while( (num_new = bloom_text_next_lists(&reading, lists, numbers + num_numbers))>0 ) num_numbers += num_new;
+  num_ranges = bloom_needle_ranges(lists, kind, needle, needle_bytes, ranges, 0, MAX_RANGES);
+  FUZZ_CHECK(bloom_needle_is_empty(kind, needle, needle_bytes)==(num_ranges==0));
+  for(i=0; i<num_ranges; i++) FUZZ_CHECK(has_list(numbers, num_numbers, ranges[i]));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t num_bytes){
   fuzz_input input = {data, num_bytes};
-  const int is_glob = fuzz_byte(&input) & 1;
+  const uint8_t kind = fuzz_byte(&input);
+  const int is_glob = kind & 1, passes_nul = kind>>1 & 1;
   const size_t max_steps = fuzz_byte(&input) % (MAX_STEPS + 1);
   uint8_t pattern[MAX_PATTERN];
   char text_z[MAX_TEXT + 1], pattern_z[MAX_PATTERN + 1];
-  size_t step_bytes, text_bytes, pattern_bytes;
+  size_t step_bytes, text_bytes, pattern_bytes, blanks;
   const uint8_t *steps = fuzz_bytes(&input, 3*max_steps, &step_bytes);
   const uint8_t *text = fuzz_bytes(&input, MAX_TEXT, &text_bytes);
   uint8_t *exact;
   pattern_bytes = make_pattern(steps, step_bytes/3, text, text_bytes, is_glob, pattern);
+  exact = fuzz_exact(text, text_bytes);
+  check_match(text, text_bytes, passes_nul, BLOOM_NEEDLE_EQUAL, exact, text_bytes);
+  for(blanks=0; blanks<text_bytes && text[text_bytes-1-blanks]==' '; blanks++){}
+  check_match(text, text_bytes, passes_nul, BLOOM_NEEDLE_EQUAL_RTRIM, exact, text_bytes - blanks);
+  free(exact);
   /* SQLite's end at the first NUL. */
   memcpy(text_z, text, text_bytes);
   memcpy(pattern_z, pattern, pattern_bytes);
   text_z[text_bytes] = pattern_z[pattern_bytes] = 0;
   if( is_glob ? sqlite3_strglob(pattern_z, text_z) : sqlite3_strlike(pattern_z, text_z, 0) ) return 0;
   exact = fuzz_exact(pattern, pattern_bytes);
-  check_match(text, text_bytes, is_glob ? BLOOM_PATTERN_GLOB : BLOOM_PATTERN_LIKE, exact, pattern_bytes);
+  check_match(text, text_bytes, passes_nul, is_glob ? BLOOM_NEEDLE_GLOB : BLOOM_NEEDLE_LIKE, exact, pattern_bytes);
   free(exact);
   return 0;
 }

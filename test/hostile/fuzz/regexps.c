@@ -7,7 +7,7 @@
 */
 #include "fuzz.h"
 
-#include "../../../ext/core/signature/regexp.h"
+#include "../../../ext/core/entries/regexp.h"
 
 #define MAX_STEPS 4000
 

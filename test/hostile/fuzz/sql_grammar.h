@@ -236,7 +236,7 @@ static const rule grammar[] = {
   {"without", {"", "", "", "", "", " WITHOUT ROWID", " STRICT"}},
   {"table", {"CREATE TABLE s({id}, a {affinity}, b {affinity}, x ANY, g {affinity} AS ({generated}) {stored}){without}"}},
   {"options", {"", "", ", bits_per_key = {bits}", ", capacity = {#9}", ", bits_per_key = {rate}, capacity = {#200}"}},
-  {"index_options", {"", "", ", probes = {#40}", ", probes = 2"}},
+  {"index_options", {"", "", "", ", probes = {#40}"}},
   {"create", {
     "CREATE VIRTUAL TABLE plain USING bloom(s, a{options})", "CREATE VIRTUAL TABLE pair USING bloom(s, (a, b){options})",
     "CREATE VIRTUAL TABLE ix USING bloom_index(s, a, b, a LIKE{index_options})", "CREATE VIRTUAL TABLE low USING bloom(s, b{options})",
@@ -271,7 +271,7 @@ static const rule grammar[] = {
     "ALTER TABLE {s} ADD COLUMN y DEFAULT {literal}",
     "ALTER TABLE {s} DROP COLUMN {a}", "DROP TRIGGER {f}_{trigger}", "DROP TABLE {f}", "DROP TABLE {s}", "{table}",
     "CREATE TRIGGER u {before} {event} ON {s} BEGIN {body}; END", "CREATE INDEX i ON {s}(a)", "CREATE VIEW r AS SELECT * FROM s", "ANALYZE"}},
-  {"shadow", {"{1:f}_pages", "ix_state", "ix_changed", "ix_blocks_1", "ix_blocks_2", "ix_blocks_3", "{1:f}_new",
+  {"shadow", {"{1:f}_pages", "ix_state", "ix_changed", "ix_entries1", "ix_zones2", "ix_entries3", "ix_spans", "{1:f}_new",
     "ix_canary"}},
   {"bytes", {"bytes", "data", "covered", "key", "config", "layout", "moved_by_vacuum"}},
   {"damage", {"{!}UPDATE {shadow} SET {2:bytes} = {v}", "{!}UPDATE {shadow} SET {2:bytes} = CAST(substr({2:bytes}, 1, {#200}) || {v} || substr({2:bytes},"

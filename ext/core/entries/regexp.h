@@ -20,8 +20,8 @@
 **
 ** Whatever else is met, the whole pattern requires nothing.
 */
-#ifndef BLOOM_CORE_SIGNATURE_REGEXP_H
-#define BLOOM_CORE_SIGNATURE_REGEXP_H
+#ifndef BLOOM_CORE_ENTRIES_REGEXP_H
+#define BLOOM_CORE_ENTRIES_REGEXP_H
 
 #include <stddef.h>
 #include <stdint.h>

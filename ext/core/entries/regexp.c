@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "pieces.h"
+#include "texts.h"
 
 /* A pattern that is being read. */
 typedef struct regexp_reader {
@@ -57,12 +57,12 @@ static int regexp_is_digit(uint8_t byte){
 }
 
 static int regexp_is_letter(uint8_t byte){
-  byte = bloom_ascii_lower(byte);
+  byte = bloom_text_lower(byte);
   return byte>='a' && byte<='z';
 }
 
 static int regexp_is_hex_digit(uint8_t byte){
-  byte = bloom_ascii_lower(byte);
+  byte = bloom_text_lower(byte);
   return regexp_is_digit(byte) || (byte>='a' && byte<='f');
 }
 
@@ -77,10 +77,10 @@ static size_t regexp_character_bytes(const uint8_t *text, const uint8_t *end){
   const uint8_t *next = text;
   uint32_t character, num_bytes;
   if( *text<0x80 ) return *text!=0;
-  character = bloom_character_read(&next, end);
+  character = bloom_text_character(&next, end);
   num_bytes = character<0x800 ? 2 : character<0x10000 ? 3 : 4;
   /* It has as many bytes as its first one says: a 0 behind so many ones. */
-  if( character==BLOOM_NO_CHARACTER || next!=text + num_bytes ) return 0;
+  if( character==BLOOM_TEXT_NO_CHARACTER || next!=text + num_bytes ) return 0;
   return *text >> (7 - num_bytes)==(2 << num_bytes) - 2 ? num_bytes : 0;
 }
 
@@ -154,7 +154,7 @@ static void regexp_end_run(regexp_reader *reader, bloom_regexp_terms *terms){
     regexp_require(result, terms, reader->run, end);
   }else{
     uint32_t first = reader->run, i;
-    for(i=first; i<end; i++) result->bytes[i] = bloom_ascii_lower(result->bytes[i]);
+    for(i=first; i<end; i++) result->bytes[i] = bloom_text_lower(result->bytes[i]);
     for(i=first; i<=end; i++){
       if( i<end && regexp_is_plain(reader, i) ) continue;
       regexp_require(result, terms, first, i);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../ext/core/signature/zone.h"
+#include "../../ext/core/entries/zone.h"
 
 /* ---- values, compared once more ------------------------------------------- */
 
@@ -232,7 +232,6 @@ TEST(a_zone_never_denies_what_it_has){
   static const char *const types[] = {"i", "ir", "t", "irt", "irtb"};
   rng random = rng_stream(2);
   size_t round, num_denied = 0, num_asked = 0;
-  bloom_zone_builder *builder = allocated(sizeof(*builder));
   for(round=0; round<test_share(4000); round++){
     const bloom_zone_order order = (bloom_zone_order)rng_below(&random, 3);
     const int utf16 = (int)rng_below(&random, 3);
@@ -240,25 +239,30 @@ TEST(a_zone_never_denies_what_it_has){
     value values[600];
     const size_t num_values = 1 + rng_below(&random, rng_below(&random, 4) ? 20 : COUNT_OF(values));
     const int64_t writers[2] = {1700000000, 1700000000 + (int64_t)rng_below(&random, 100000)};
-    bloom_zone zone, read;
-    int64_t last;
-    uint8_t packed[BLOOM_ZONE_PACKED_BYTES(BLOOM_ZONE_WIDE_BYTES)];
-    uint32_t key_bytes;
-    size_t i, j;
-    bloom_zone_start(builder);
+    bloom_zone zones[BLOOM_ZONES_PER_ROW], again[BLOOM_ZONES_PER_ROW], zone = bloom_zone_empty(), all = bloom_zone_empty(), read;
+    uint8_t packed[BLOOM_ZONE_ROW_BYTES];
+    size_t i, j, num_bytes;
+    for(i=0; i<BLOOM_ZONES_PER_ROW; i++) zones[i] = bloom_zone_empty();
     for(i=0; i<num_values; i++){
       values[i] = random_value(&random, its, writers[i%2]);
-      /* Some come when the zone is finished, and some after it was stored. */
-      if( i*4<num_values*3 ) bloom_zone_add(builder, span_of(&values[i], order, utf16));
-      if( i*4<num_values*3 ) zone = bloom_zone_finish(builder);
-      else bloom_zone_widen(&zone, span_of(&values[i], order, utf16));
+      bloom_zone_add(&zone, span_of(&values[i], order, utf16));
+      /* Some zones beside it, and none between. */
+      bloom_zone_add(&zones[i%3*7], span_of(&values[i], order, utf16));
     }
     assert_true(key_compare(&zone.spans[1].min, &zone.spans[1].max)>0 || key_compare(&zone.spans[0].max, &zone.spans[1].min)<0);
-    key_bytes = rng_below(&random, 2) ? BLOOM_ZONE_NARROW_BYTES : BLOOM_ZONE_WIDE_BYTES;
-    bloom_zone_pack(&zone, (int64_t)round - 7, key_bytes, packed);
-    bloom_zone_unpack(packed, key_bytes, &read, &last);
-    assert_int_equal(last, (int64_t)round - 7);
-    for(i=0; i<2; i++) assert_true(is_inside(&zone.spans[i], &read.spans[i]) || key_compare(&zone.spans[i].min, &zone.spans[i].max)>0);
+    zones[BLOOM_ZONES_PER_ROW-1] = zone;
+    num_bytes = bloom_zone_row_pack(zones, round, 77, packed);
+    assert_true(num_bytes<=sizeof(packed));
+    assert_true(bloom_zone_row_unpack(packed, num_bytes, round, 77, again));
+    read = again[BLOOM_ZONES_PER_ROW-1];
+    for(i=0; i<BLOOM_ZONES_PER_ROW; i++){
+      assert_int_equal(bloom_zone_is_there(&zones[i]), bloom_zone_is_there(&again[i]));
+      bloom_zone_unite(&all, &zones[i]);
+    }
+    for(i=0; i<2; i++){
+      assert_true(is_inside(&zone.spans[i], &read.spans[i]) || key_compare(&zone.spans[i].min, &zone.spans[i].max)>0);
+      assert_true(key_compare(&zone.spans[i].min, &zone.spans[i].max)>0 || bloom_zone_has(&all, &zone.spans[i]));
+    }
     for(i=0; i<60; i++){
       const size_t num_conditions = 1 + rng_below(&random, 3);
       condition conditions[3];
@@ -280,7 +284,6 @@ TEST(a_zone_never_denies_what_it_has){
       num_asked++;
     }
   }
-  free(builder);
   assert_true(num_denied>num_asked/10);
 }
 
@@ -304,7 +307,7 @@ static bloom_zone_key naive_gap(bloom_zone_key a, bloom_zone_key b){
 
 /* By sorting all spans: the largest of the gaps between what is below and what is above. */
 static bloom_zone naive_zone(bloom_zone_span *spans, size_t num_spans){
-  bloom_zone zone = {{spans[0], bloom_zone_nothing()}};
+  bloom_zone zone = {{spans[0], bloom_zone_nothing()}, 0};
   bloom_zone_span below = spans[0], above;
   bloom_zone_key gap, largest = {{0}};
   size_t i, j;
@@ -321,7 +324,7 @@ static bloom_zone naive_zone(bloom_zone_span *spans, size_t num_spans){
       gap = naive_gap(below.max, above.min);
       if( key_compare(&gap, &largest)>0 ){
         largest = gap;
-        zone = (bloom_zone){{below, above}};
+        zone = (bloom_zone){{below, above}, 0};
       }
     }
     below = bloom_zone_hull(below, spans[i]);
@@ -329,87 +332,113 @@ static bloom_zone naive_zone(bloom_zone_span *spans, size_t num_spans){
   return zone;
 }
 
-/* Between numbers, between texts, and between numbers and texts. */
+/* Between numbers, between texts, and between numbers and texts: of its own two spans and what comes, so that the
+** gap which is left is not always the largest of all. */
 TEST(zones_are_cut_at_the_largest_gap){
   static const char *const types[] = {"i", "r", "t", "irt", "irtb"};
   rng random = rng_stream(3);
-  bloom_zone_builder *builder = allocated(sizeof(*builder));
   size_t round, i;
   for(round=0; round<test_share(20000); round++){
     const char *its = types[rng_below(&random, COUNT_OF(types))];
     const bloom_zone_order order = (bloom_zone_order)rng_below(&random, 3);
-    const size_t num_values = 1 + rng_below(&random, rng_below(&random, 8) ? 12 : BLOOM_ZONE_ROWS);
+    const size_t num_values = 1 + rng_below(&random, rng_below(&random, 8) ? 12 : 200);
     const int64_t writers[2] = {1700000000, 1700000000 + (int64_t)rng_below(&random, 100000)};
-    bloom_zone_span spans[BLOOM_ZONE_ROWS];
-    bloom_zone zone, expected;
-    bloom_zone_start(builder);
+    bloom_zone zone = bloom_zone_empty();
     for(i=0; i<num_values; i++){
-      const value v = random_value(&random, its, writers[i%2]);
-      spans[i] = span_of(&v, order, 0);
-      bloom_zone_add(builder, spans[i]);
-    }
-    zone = bloom_zone_finish(builder);
-    expected = naive_zone(spans, num_values);
-    assert_memory_equal(&zone, &expected, sizeof(zone));
-    /* Widened, it is cut between its own two spans and what came. */
-    for(i=0; i<4; i++){
       const bloom_zone before = zone;
-      const int has_two = key_compare(&zone.spans[1].min, &zone.spans[1].max)<=0;
+      const int num_before = (key_compare(&zone.spans[0].min, &zone.spans[0].max)<=0) + (key_compare(&zone.spans[1].min, &zone.spans[1].max)<=0);
       const value v = random_value(&random, its, writers[i%2]);
       const bloom_zone_span more = span_of(&v, order, 0);
-      bloom_zone_span all[3] = {zone.spans[0], more, zone.spans[1]};
-      expected = naive_zone(all, has_two ? 3 : 2);
-      assert_int_equal(bloom_zone_widen(&zone, more), memcmp(&expected, &before, sizeof(before))!=0);
+      bloom_zone_span all[3] = {more, before.spans[0], before.spans[1]};
+      const bloom_zone expected = naive_zone(all, 1 + (size_t)num_before);
+      assert_int_equal(bloom_zone_add(&zone, more), memcmp(&expected, &before, sizeof(before))!=0);
       assert_memory_equal(&zone, &expected, sizeof(zone));
     }
   }
-  free(builder);
+}
+
+/* Two writers a day apart, and a few zeros, have spans of their own in each order. */
+TEST(few_values_far_away_do_not_spoil_the_rest){
+  rng random = rng_stream(5);
+  size_t round, i;
+  for(round=0; round<test_share(2000); round++){
+    const bloom_zone_span between = bloom_zone_of_number(1699950000.0, 0);
+    bloom_zone zone = bloom_zone_empty();
+    for(i=0; i<256; i++){
+      const double at = 1700000000.0 + (double)rng_below(&random, 1000);
+      bloom_zone_add(&zone, bloom_zone_of_number(rng_below(&random, round%2 ? 2 : 40)==0 ? (round%3 ? at - 86400 : 0) : at, 0));
+    }
+    assert_false(bloom_zone_meets(&zone.spans[0], &between, 1) || bloom_zone_meets(&zone.spans[1], &between, 1));
+  }
 }
 
 /* A value that is two things is in one span, so that two conditions may each mean another. */
 TEST(no_value_is_divided){
   const bloom_zone_span both = bloom_zone_hull(bloom_zone_of_number(10, 1), bloom_zone_of_text((const uint8_t *)"10", 2, BLOOM_ZONE_BINARY, 0));
-  bloom_zone_builder builder;
-  bloom_zone zone;
+  bloom_zone zone = bloom_zone_empty();
   int i;
-  bloom_zone_start(&builder);
-  bloom_zone_add(&builder, bloom_zone_of_number(12, 0));
-  bloom_zone_add(&builder, both);
-  bloom_zone_add(&builder, bloom_zone_of_text((const uint8_t *)"zzz", 3, BLOOM_ZONE_BINARY, 0));
-  zone = bloom_zone_finish(&builder);
+  bloom_zone_add(&zone, bloom_zone_of_number(12, 0));
+  bloom_zone_add(&zone, both);
+  bloom_zone_add(&zone, bloom_zone_of_text((const uint8_t *)"zzz", 3, BLOOM_ZONE_BINARY, 0));
   assert_true(is_inside(&both, &zone.spans[0]));
   for(i=0; i<100; i++){
-    bloom_zone_widen(&zone, bloom_zone_of_number(1000.0*i, 0));
+    bloom_zone_add(&zone, bloom_zone_of_number(1000.0*i, 0));
     assert_true(is_inside(&both, &zone.spans[0]) || is_inside(&both, &zone.spans[1]));
   }
 }
 
 TEST(zones_of_nothing_and_of_everything){
-  bloom_zone_builder builder;
   bloom_zone_span all = bloom_zone_everything(), none = bloom_zone_nothing();
-  bloom_zone zone, read;
-  uint8_t packed[BLOOM_ZONE_PACKED_BYTES(BLOOM_ZONE_NARROW_BYTES)];
-  int64_t last;
-  bloom_zone_start(&builder);
-  bloom_zone_add(&builder, none);
-  zone = bloom_zone_finish(&builder);
-  assert_int_equal(builder.num_spans, 0);
+  bloom_zone zones[BLOOM_ZONES_PER_ROW], read[BLOOM_ZONES_PER_ROW];
+  uint8_t packed[BLOOM_ZONE_ROW_BYTES];
+  bloom_zone zone = bloom_zone_empty();
+  size_t i, num_bytes;
+  assert_false(bloom_zone_is_there(&zone) || bloom_zone_has(&zone, &none));
+  assert_int_equal(bloom_zone_add(&zone, none), 1);
+  assert_true(bloom_zone_is_there(&zone) && bloom_zone_has(&zone, &none) && zone.has_null);
   assert_int_equal(bloom_zone_meets(&zone.spans[0], &all, 1) + bloom_zone_meets(&zone.spans[1], &all, 1), 0);
-  assert_int_equal(bloom_zone_widen(&zone, none), 0);
-  assert_int_equal(bloom_zone_widen(&zone, all), 1);
-  assert_int_equal(bloom_zone_widen(&zone, bloom_zone_of_number(1, 0)), 0);
+  assert_int_equal(bloom_zone_add(&zone, none), 0);
+  assert_int_equal(bloom_zone_add(&zone, all), 1);
+  assert_int_equal(bloom_zone_add(&zone, bloom_zone_of_number(1, 0)), 0);
+  assert_true(zone.has_null);
   assert_true(bloom_zone_meets(&zone.spans[0], &all, 1));
   assert_false(bloom_zone_meets(&zone.spans[0], &none, 0));
-  assert_int_equal(bloom_zone_key_bytes(&zone), BLOOM_ZONE_NARROW_BYTES);
-  bloom_zone_pack(&zone, 1, BLOOM_ZONE_NARROW_BYTES, packed);
-  bloom_zone_unpack(packed, BLOOM_ZONE_NARROW_BYTES, &read, &last);
-  assert_memory_equal(&read, &zone, sizeof(zone));
-  assert_true(bloom_zone_has(&read, &all));
-  assert_true(bloom_zone_has(&read, &none));
+  for(i=0; i<BLOOM_ZONES_PER_ROW; i++) zones[i] = bloom_zone_empty();
+  num_bytes = bloom_zone_row_pack(zones, 1, 2, packed);
+  assert_int_equal(num_bytes, BLOOM_ZONE_ROW_HEAD);
+  assert_true(bloom_zone_row_unpack(packed, num_bytes, 1, 2, read));
+  assert_memory_equal(read, zones, sizeof(zones));
+  zones[3] = zone;
+  num_bytes = bloom_zone_row_pack(zones, 1, 2, packed);
+  assert_true(bloom_zone_row_unpack(packed, num_bytes, 1, 2, read));
+  assert_memory_equal(read, zones, sizeof(zones));
+}
+
+/* A row is none under another number or rowid, with another bit, or of another length. */
+TEST(a_row_that_is_another_or_damaged_is_none){
+  bloom_zone zones[BLOOM_ZONES_PER_ROW], read[BLOOM_ZONES_PER_ROW];
+  uint8_t packed[BLOOM_ZONE_ROW_BYTES + 1] = {0};
+  size_t i, num_bytes;
+  for(i=0; i<BLOOM_ZONES_PER_ROW; i++){
+    zones[i] = bloom_zone_empty();
+    bloom_zone_add(&zones[i], bloom_zone_of_number(1.25*(double)i, 0));
+    bloom_zone_add(&zones[i], bloom_zone_of_text((const uint8_t *)"2026-11-29", 10, BLOOM_ZONE_BINARY, 0));
+  }
+  num_bytes = bloom_zone_row_pack(zones, 1, 2, packed);
+  assert_true(bloom_zone_row_unpack(packed, num_bytes, 1, 2, read));
+  assert_false(bloom_zone_row_unpack(packed, num_bytes, 2, 2, read) || bloom_zone_row_unpack(packed, num_bytes, 1, 3, read));
+  for(i=0; i<=num_bytes+1 && i<sizeof(packed); i++){
+    if( i!=num_bytes ) assert_false(bloom_zone_row_unpack(packed, i, 1, 2, read));
+  }
+  for(i=0; i<8*num_bytes; i++){
+    packed[i/8] ^= (uint8_t)(1 << i%8);
+    assert_false(bloom_zone_row_unpack(packed, num_bytes, 1, 2, read));
+    packed[i/8] ^= (uint8_t)(1 << i%8);
+  }
 }
 
 TEST(a_zone_has_what_one_of_its_spans_has){
-  const bloom_zone zone = {{bloom_zone_hull(bloom_zone_of_number(1, 0), bloom_zone_of_number(5, 0)), bloom_zone_of_number(9, 0)}};
+  const bloom_zone zone = {{bloom_zone_hull(bloom_zone_of_number(1, 0), bloom_zone_of_number(5, 0)), bloom_zone_of_number(9, 0)}, 1};
   const bloom_zone_span two = bloom_zone_of_number(2, 0), nine = bloom_zone_of_number(9, 0), nearly = bloom_zone_of_number(9, 1), none = bloom_zone_nothing();
   const bloom_zone_span across = bloom_zone_hull(two, nine), six = bloom_zone_of_number(6, 0);
   assert_true(bloom_zone_has(&zone, &two) && bloom_zone_has(&zone, &nine) && bloom_zone_has(&zone, &none));
@@ -418,66 +447,69 @@ TEST(a_zone_has_what_one_of_its_spans_has){
 
 /* ---- packed, and asked --------------------------------------------------------- */
 
-TEST(numbers_and_short_texts_are_narrow){
-  uint8_t packed[BLOOM_ZONE_PACKED_BYTES(BLOOM_ZONE_WIDE_BYTES)];
-  bloom_zone zone = {{bloom_zone_of_number(-7.25, 0), bloom_zone_of_text((const uint8_t *)"12345678", 8, BLOOM_ZONE_BINARY, 0)}}, read;
+/* What keys begin with is kept once, and zeros, or a text's 0xff, not at all. */
+TEST(few_bytes_of_a_key_are_kept){
+  bloom_zone zones[BLOOM_ZONES_PER_ROW], read[BLOOM_ZONES_PER_ROW];
+  uint8_t packed[BLOOM_ZONE_ROW_BYTES];
   bloom_zone_span asked;
-  int64_t last;
-  assert_int_equal(BLOOM_ZONE_PACKED_BYTES(BLOOM_ZONE_NARROW_BYTES), 44);
-  assert_int_equal(BLOOM_ZONE_PACKED_BYTES(BLOOM_ZONE_WIDE_BYTES), 104);
-  assert_int_equal(bloom_zone_key_bytes(&zone), BLOOM_ZONE_NARROW_BYTES);
-  bloom_zone_pack(&zone, INT64_MIN, BLOOM_ZONE_NARROW_BYTES, packed);
-  bloom_zone_unpack(packed, BLOOM_ZONE_NARROW_BYTES, &read, &last);
-  assert_true(last==INT64_MIN);
-  assert_memory_equal(&read.spans[0], &zone.spans[0], sizeof(read.spans[0]));
-  zone.spans[1] = bloom_zone_of_text((const uint8_t *)"123456789", 9, BLOOM_ZONE_BINARY, 0);
-  assert_int_equal(bloom_zone_key_bytes(&zone), BLOOM_ZONE_WIDE_BYTES);
-  /* Packed all the same, it grows. */
-  bloom_zone_pack(&zone, 7, BLOOM_ZONE_NARROW_BYTES, packed);
-  bloom_zone_unpack(packed, BLOOM_ZONE_NARROW_BYTES, &read, &last);
-  assert_true(is_inside(&zone.spans[1], &read.spans[1]));
-  asked = bloom_zone_of_text((const uint8_t *)"123456789", 9, BLOOM_ZONE_BINARY, 0);
-  assert_true(bloom_zone_meets(&read.spans[1], &asked, 1));
+  size_t i, num_bytes;
+  for(i=0; i<BLOOM_ZONES_PER_ROW; i++){
+    zones[i] = bloom_zone_empty();
+    bloom_zone_add(&zones[i], bloom_zone_of_number(1700000000.0 + (double)i*600, 0));
+    bloom_zone_add(&zones[i], bloom_zone_of_number(1700000599.0 + (double)i*600, 0));
+  }
+  num_bytes = bloom_zone_row_pack(zones, 1, 2, packed);
+  assert_int_equal(num_bytes, BLOOM_ZONE_ROW_HEAD + packed[20] + packed[21]*4*BLOOM_ZONES_PER_ROW);
+  assert_int_equal(packed[20] + packed[21], 7);
+  assert_int_equal(packed[20], 3);
+  assert_true(bloom_zone_row_unpack(packed, num_bytes, 1, 2, read));
+  assert_memory_equal(read, zones, sizeof(zones));
+  /* Texts: their largest keys grow by what begins with them. */
+  for(i=0; i<BLOOM_ZONES_PER_ROW; i++) zones[i] = bloom_zone_empty();
+  bloom_zone_add(&zones[5], bloom_zone_of_text((const uint8_t *)"12345678", 8, BLOOM_ZONE_BINARY, 0));
+  bloom_zone_add(&zones[6], bloom_zone_of_text((const uint8_t *)"1234\xc3\xa4", 6, BLOOM_ZONE_BINARY, 1));
+  num_bytes = bloom_zone_row_pack(zones, 1, 2, packed);
+  assert_int_equal(num_bytes, BLOOM_ZONE_ROW_HEAD + 5 + 4*4);
+  assert_true(bloom_zone_row_unpack(packed, num_bytes, 1, 2, read));
+  assert_memory_equal(&read[6], &zones[6], sizeof(zones[6]));
+  assert_memory_equal(&read[5].spans[0].min, &zones[5].spans[0].min, sizeof(bloom_zone_key));
+  assert_memory_equal(read[5].spans[0].max.bytes, "\2""12345678\xff", 10);
   asked = bloom_zone_of_text((const uint8_t *)"12345679", 8, BLOOM_ZONE_BINARY, 0);
-  assert_false(bloom_zone_meets(&read.spans[1], &asked, 1));
-  bloom_zone_pack(&zone, -1, BLOOM_ZONE_WIDE_BYTES, packed);
-  bloom_zone_unpack(packed, BLOOM_ZONE_WIDE_BYTES, &read, &last);
-  assert_memory_equal(&read.spans[1].min, &zone.spans[1].min, sizeof(bloom_zone_key));
-  assert_memory_equal(&read.spans[1].max, &zone.spans[1].max, sizeof(bloom_zone_key));
-  assert_true(last==-1);
+  assert_false(bloom_zone_meets(&read[5].spans[0], &asked, 1));
+  /* One key in all: it has no bytes of its own. */
+  zones[6] = zones[5];
+  num_bytes = bloom_zone_row_pack(zones, 1, 2, packed);
+  assert_int_equal(num_bytes, BLOOM_ZONE_ROW_HEAD + 9);
+  assert_true(bloom_zone_row_unpack(packed, num_bytes, 1, 2, read));
+  assert_memory_equal(&read[6], &read[5], sizeof(read[5]));
 }
 
 /* Also in ../../ext/FORMATS.md. */
-TEST(known_zones){
+TEST(known_rows){
   static const char *const expected[3] = {
-    "040000000000000001c1d954a7e000000001c1d954a7e000000001c1d954fc4000000001c1d954fc41c00000",
-    "feffffffffffffff02323032362d31312d32332031323a30303a30302e31323302323032362d31312d32332031323a30303a30302e313233026162630000000000000000000000000000000000000000027a65627261000000000000000000000000000000000000",
-    "2c0100000000000001c023ffffffffffff023130000000000000027a7a7a0000000000027a7a7a0000000000"
+    "810000000100008001000000040301c1d954a7e000a7e000fc4000fc41c0a7e000a7e000",
+    "000000000400000004000000011702323032362d31312d32332031323a30303a30302e313233323032362d31312d32332031323a30303a30302e31323361626300000000000000000000000000000000000000007a65627261000000000000000000000000000000000000",
+    "000000000200000002000000000901c023ffffffffffff023130000000000000027a7a7a0000000000027a7a7a0000000000"
   };
   static const double times[] = {1700000000, 1700000007, 1699913600, 1700000003};
   static const char *const words[] = {"2026-11-23 12:00:00.123456", "Zebra", "abc"};
-  static const int64_t last[3] = {4, -2, 300};
-  bloom_zone_builder builder;
-  bloom_zone zones[3];
-  size_t i;
-  bloom_zone_start(&builder);
-  for(i=0; i<COUNT_OF(times); i++) bloom_zone_add(&builder, bloom_zone_of_number(times[i], 0));
-  zones[0] = bloom_zone_finish(&builder);
-  bloom_zone_start(&builder);
-  for(i=0; i<COUNT_OF(words); i++) bloom_zone_add(&builder, bloom_zone_of_text((const uint8_t *)words[i], strlen(words[i]), BLOOM_ZONE_NOCASE, 0));
-  zones[1] = bloom_zone_finish(&builder);
-  bloom_zone_start(&builder);
-  bloom_zone_add(&builder, bloom_zone_hull(bloom_zone_of_text((const uint8_t *)"10", 2, BLOOM_ZONE_BINARY, 0), bloom_zone_of_number(10, 1)));
-  bloom_zone_add(&builder, bloom_zone_of_number(12, 0));
-  bloom_zone_add(&builder, bloom_zone_of_text((const uint8_t *)"zzz", 3, BLOOM_ZONE_BINARY, 0));
-  zones[2] = bloom_zone_finish(&builder);
-  for(i=0; i<3; i++){
-    const uint32_t key_bytes = i==1 ? BLOOM_ZONE_WIDE_BYTES : BLOOM_ZONE_NARROW_BYTES;
-    uint8_t packed[BLOOM_ZONE_PACKED_BYTES(BLOOM_ZONE_WIDE_BYTES)];
-    char *hex;
-    bloom_zone_pack(&zones[i], last[i], key_bytes, packed);
-    hex = hex_of(packed, BLOOM_ZONE_PACKED_BYTES(key_bytes));
-    assert_string_equal(hex, expected[i]);
+  bloom_zone rows[3][BLOOM_ZONES_PER_ROW];
+  size_t i, row;
+  for(row=0; row<3; row++){
+    for(i=0; i<BLOOM_ZONES_PER_ROW; i++) rows[row][i] = bloom_zone_empty();
+  }
+  for(i=0; i<COUNT_OF(times); i++) bloom_zone_add(&rows[0][0], bloom_zone_of_number(times[i], 0));
+  bloom_zone_add(&rows[0][31], rows[0][0].spans[0]);
+  bloom_zone_add(&rows[0][0], bloom_zone_nothing());
+  bloom_zone_add(&rows[0][7], bloom_zone_nothing());
+  for(i=0; i<COUNT_OF(words); i++) bloom_zone_add(&rows[1][2], bloom_zone_of_text((const uint8_t *)words[i], strlen(words[i]), BLOOM_ZONE_NOCASE, 0));
+  bloom_zone_add(&rows[2][1], bloom_zone_hull(bloom_zone_of_text((const uint8_t *)"10", 2, BLOOM_ZONE_BINARY, 0), bloom_zone_of_number(10, 1)));
+  bloom_zone_add(&rows[2][1], bloom_zone_of_number(12, 0));
+  bloom_zone_add(&rows[2][1], bloom_zone_of_text((const uint8_t *)"zzz", 3, BLOOM_ZONE_BINARY, 0));
+  for(row=0; row<3; row++){
+    uint8_t packed[BLOOM_ZONE_ROW_BYTES];
+    char *hex = hex_of(packed + 8, bloom_zone_row_pack(rows[row], 1, 2, packed) - 8);
+    assert_string_equal(hex, expected[row]);
     free(hex);
   }
 }

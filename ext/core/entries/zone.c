@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../bytes.h"
+#include "entries_shape.h"
 
 /* Classes; the first and the last are below and above every value. */
 enum { CLASS_BELOW = 0, CLASS_NUMBER = 1, CLASS_TEXT = 2, CLASS_BLOB = 3, CLASS_ABOVE = 255 };
@@ -106,9 +107,9 @@ static bloom_zone_key zone_gap(const bloom_zone_key *a, const bloom_zone_key *b)
   return gap;
 }
 
-/* Two spans for several sorted ones, cut at the largest gap. */
+/* Two spans for up to three sorted ones, cut at the largest gap. */
 static bloom_zone zone_split(const bloom_zone_span *spans, uint32_t num_spans){
-  bloom_zone zone = {{bloom_zone_nothing(), bloom_zone_nothing()}};
+  bloom_zone zone = bloom_zone_empty();
   bloom_zone_key largest = zone_bound(0, 0), max = zone_bound(0, 0);
   uint32_t i, cut = num_spans;
   for(i=0; i<num_spans; i++){
@@ -130,111 +131,158 @@ static bloom_zone zone_split(const bloom_zone_span *spans, uint32_t num_spans){
 
 /* Puts a span, if it is not empty, where it belongs among sorted ones; returns their number. */
 static uint32_t zone_insert(bloom_zone_span *spans, uint32_t num_spans, bloom_zone_span span){
-  uint32_t first = 0, last = num_spans;
+  uint32_t at = num_spans;
   if( zone_is_empty(&span) ) return num_spans;
-  /* Most tables ascend. */
-  if( last>0 && zone_compare(&spans[last-1].min, &span.min)<=0 ) first = last;
-  while( first<last ){
-    const uint32_t middle = (first + last)/2;
-    if( zone_compare(&spans[middle].min, &span.min)<=0 ) first = middle + 1;
-    else last = middle;
-  }
-  memmove(spans + first + 1, spans + first, (num_spans - first) * sizeof(*spans));
-  spans[first] = span;
+  for(; at>0 && zone_compare(&spans[at-1].min, &span.min)>0; at--) spans[at] = spans[at-1];
+  spans[at] = span;
   return num_spans + 1;
 }
 
-void bloom_zone_start(bloom_zone_builder *builder){
-  builder->num_spans = 0;
+bloom_zone bloom_zone_empty(void){
+  return (bloom_zone){{bloom_zone_nothing(), bloom_zone_nothing()}, 0};
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): two spans of a builder that is empty */
-void bloom_zone_add(bloom_zone_builder *builder, bloom_zone_span span){
-  if( builder->num_spans==BLOOM_ZONE_ROWS ){
-    const bloom_zone zone = bloom_zone_finish(builder);
-    bloom_zone_start(builder);
-    bloom_zone_add_zone(builder, &zone);
-  }
-  builder->num_spans = zone_insert(builder->spans, builder->num_spans, span);
+int bloom_zone_is_there(const bloom_zone *zone){
+  return zone->has_null || !zone_is_empty(&zone->spans[0]);
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion) */
-void bloom_zone_add_zone(bloom_zone_builder *builder, const bloom_zone *zone){
-  bloom_zone_add(builder, zone->spans[0]);
-  bloom_zone_add(builder, zone->spans[1]);
-}
-
-bloom_zone bloom_zone_finish(const bloom_zone_builder *builder){
-  return zone_split(builder->spans, builder->num_spans);
-}
-
-int bloom_zone_widen(bloom_zone *zone, bloom_zone_span span){
-  const bloom_zone before = *zone;
+int bloom_zone_add(bloom_zone *zone, bloom_zone_span span){
+  const int has_null = zone->has_null;
   bloom_zone_span spans[3];
-  uint32_t num_spans = zone_insert(spans, 0, before.spans[0]);
-  num_spans = zone_insert(spans, num_spans, before.spans[1]);
+  uint32_t num_spans = 0;
+  if( bloom_zone_has(zone, &span) ) return 0;
+  if( zone_is_empty(&span) ){
+    zone->has_null = 1;
+    return 1;
+  }
+  num_spans = zone_insert(spans, num_spans, zone->spans[0]);
+  num_spans = zone_insert(spans, num_spans, zone->spans[1]);
   *zone = zone_split(spans, zone_insert(spans, num_spans, span));
-  return memcmp(zone, &before, sizeof(before))!=0;
+  zone->has_null = has_null;
+  return 1;
+}
+
+void bloom_zone_unite(bloom_zone *zone, const bloom_zone *other){
+  int half;
+  for(half=0; half<2; half++){
+    if( !zone_is_empty(&other->spans[half]) ) bloom_zone_add(zone, other->spans[half]);
+  }
+  zone->has_null |= other->has_null;
 }
 
 int bloom_zone_has(const bloom_zone *zone, const bloom_zone_span *span){
-  int i;
-  for(i=0; i<2; i++){
-    if( zone_compare(&zone->spans[i].min, &span->min)<=0
-     && zone_compare(&span->max, &zone->spans[i].max)<=0 ){
-      return 1;
-    }
+  int half;
+  if( zone_is_empty(span) ) return zone->has_null;
+  for(half=0; half<2; half++){
+    if( zone_compare(&zone->spans[half].min, &span->min)<=0
+     && zone_compare(&span->max, &zone->spans[half].max)<=0 ) return 1;
   }
-  return zone_is_empty(span);
+  return 0;
 }
 
 /* -- Packed -------------------------------------------------------------------------------- */
 
-/* 1 if a text's key is no more, or hardly more, than what its first 8 bytes say. */
-static int zone_is_narrow(const bloom_zone_key *key){
-  const uint8_t *rest = key->bytes + 1 + BLOOM_ZONE_NARROW_BYTES;
-  int i;
-  for(i=0; i<BLOOM_ZONE_TEXT_BYTES - BLOOM_ZONE_NARROW_BYTES && rest[i]==rest[0]; i++){}
-  return key->bytes[0]!=CLASS_TEXT
-      || (i==BLOOM_ZONE_TEXT_BYTES - BLOOM_ZONE_NARROW_BYTES && (rest[0]==0 || rest[0]==0xff));
+/* A row, little-endian:
+**   0   u64  checksum of the rest (entries_checksum())
+**   8   u32  a bit for each zone that has NULL
+**   12  u32  a bit for each that has a first span
+**   16  u32  a bit for each that has a second one
+**   20  u8   p: with so many bytes all keys begin
+**   21  u8   w: so many are kept of each key behind these
+**   22  ..   the p bytes; then the smallest and the largest key of each span
+** Behind these bytes a key has zeros; the largest key of a span, if it is a text's, 0xff. */
+
+/* The bytes of a key that are not those which it has behind what is kept. */
+static uint32_t zone_kept_bytes(const bloom_zone_key *key, int is_max){
+  const int is_text = is_max && key->bytes[0]==CLASS_TEXT;
+  const uint8_t rest = is_text && key->bytes[BLOOM_ZONE_TEXT_BYTES]==0xff ? 0xff : 0;
+  uint32_t num_bytes = sizeof(key->bytes);
+  while( num_bytes>1 && key->bytes[num_bytes-1]==rest ) num_bytes--;
+  return num_bytes;
 }
 
-uint32_t bloom_zone_key_bytes(const bloom_zone *zone){
-  int i;
-  for(i=0; i<2; i++){
-    if( !zone_is_narrow(&zone->spans[i].min) || !zone_is_narrow(&zone->spans[i].max) ){
-      return BLOOM_ZONE_WIDE_BYTES;
+/* Returns how many of most[] bytes two keys begin with alike. */
+static uint32_t zone_shared_bytes(const bloom_zone_key *a, const bloom_zone_key *b, uint32_t most){
+  uint32_t num_bytes = 0;
+  while( num_bytes<most && a->bytes[num_bytes]==b->bytes[num_bytes] ) num_bytes++;
+  return num_bytes;
+}
+
+size_t bloom_zone_row_pack(const bloom_zone *zones, uint64_t number, uint64_t rowid, uint8_t *out){
+  const bloom_zone_key *keys[4*BLOOM_ZONES_PER_ROW];
+  uint32_t bits[3] = {0, 0, 0}, num_keys = 0, kept = 1, prefix = sizeof(bloom_zone_key), i, half;
+  uint8_t *next = out + BLOOM_ZONE_ROW_HEAD;
+  for(i=0; i<BLOOM_ZONES_PER_ROW; i++){
+    bits[0] |= (uint32_t)(zones[i].has_null!=0) << i;
+    for(half=0; half<2 && !zone_is_empty(&zones[i].spans[half]); half++){
+      bits[1 + half] |= 1u << i;
+      keys[num_keys++] = &zones[i].spans[half].min;
+      keys[num_keys++] = &zones[i].spans[half].max;
     }
   }
-  return BLOOM_ZONE_NARROW_BYTES;
+  for(i=0; i<num_keys; i++){
+    const uint32_t of_key = zone_kept_bytes(keys[i], i%2!=0);
+    if( of_key>kept ) kept = of_key;
+    prefix = zone_shared_bytes(keys[0], keys[i], prefix);
+  }
+  if( prefix>kept ) prefix = kept;
+  if( num_keys==0 ) prefix = kept = 0;
+  for(i=0; i<3; i++) bloom_store32_le(out + 8 + 4*i, bits[i]);
+  out[20] = (uint8_t)prefix;
+  out[21] = (uint8_t)(kept - prefix);
+  if( num_keys>0 ) memcpy(next, keys[0]->bytes, prefix);
+  next += prefix;
+  for(i=0; i<num_keys; i++, next+=kept-prefix){
+    memcpy(next, keys[i]->bytes + prefix, kept - prefix);
+  }
+  bloom_store64_le(out, entries_checksum(out, (size_t)(next - out), number, rowid));
+  return (size_t)(next - out);
 }
 
-void bloom_zone_pack(const bloom_zone *zone, int64_t last_id, uint32_t key_bytes, uint8_t *out){
-  const size_t bound_bytes = 1 + (size_t)key_bytes;
-  int i;
-  bloom_store64_le(out, (uint64_t)last_id);
-  out += 8;
-  for(i=0; i<2; i++){
-    memcpy(out, zone->spans[i].min.bytes, bound_bytes);
-    memcpy(out + bound_bytes, zone->spans[i].max.bytes, bound_bytes);
-    out += 2*bound_bytes;
+/* A row that is read. */
+typedef struct zone_row_reader {
+  const uint8_t *prefix, *next, *end;
+  uint32_t prefix_bytes, kept_bytes;
+} zone_row_reader;
+
+/* Reads a key; 0 where no bytes are left. */
+static int zone_row_key(zone_row_reader *reader, int is_max, bloom_zone_key *key){
+  const uint32_t prefix = reader->prefix_bytes, kept = reader->kept_bytes;
+  if( (size_t)(reader->end - reader->next)<kept ) return 0;
+  *key = zone_bound(0, 0);
+  memcpy(key->bytes, reader->prefix, prefix);
+  memcpy(key->bytes + prefix, reader->next, kept);
+  if( is_max && key->bytes[0]==CLASS_TEXT ){
+    memset(key->bytes + prefix + kept, 0xff, sizeof(key->bytes) - prefix - kept);
   }
+  reader->next += kept;
+  return 1;
 }
 
-void bloom_zone_unpack(const uint8_t *bytes, uint32_t key_bytes, bloom_zone *zone,
-                       int64_t *last_id){
-  const size_t bound_bytes = 1 + (size_t)key_bytes;
-  int i;
-  *last_id = (int64_t)bloom_load64_le(bytes);
-  bytes += 8;
-  for(i=0; i<2; i++){
-    bloom_zone_span *span = &zone->spans[i];
-    span->min = zone_bound(0, 0);
-    span->max = zone_bound(0, bytes[bound_bytes]==CLASS_TEXT ? 0xff : 0);
-    memcpy(span->min.bytes, bytes, bound_bytes);
-    memcpy(span->max.bytes, bytes + bound_bytes, bound_bytes);
-    bytes += 2*bound_bytes;
+int bloom_zone_row_unpack(const uint8_t *bytes, size_t num_bytes, uint64_t number, uint64_t rowid,
+                          bloom_zone *zones){
+  zone_row_reader reader;
+  uint32_t i, half;
+  if( num_bytes<BLOOM_ZONE_ROW_HEAD || num_bytes>BLOOM_ZONE_ROW_BYTES
+     || bloom_load64_le(bytes)!=entries_checksum(bytes, num_bytes, number, rowid) ) return 0;
+  reader.prefix_bytes = bytes[20];
+  reader.kept_bytes = bytes[21];
+  reader.prefix = bytes + BLOOM_ZONE_ROW_HEAD;
+  reader.end = bytes + num_bytes;
+  if( reader.prefix_bytes + reader.kept_bytes>sizeof(bloom_zone_key)
+     || reader.prefix_bytes>num_bytes - BLOOM_ZONE_ROW_HEAD ) return 0;
+  reader.next = reader.prefix + reader.prefix_bytes;
+  for(i=0; i<BLOOM_ZONES_PER_ROW; i++){
+    zones[i] = bloom_zone_empty();
+    zones[i].has_null = bloom_load32_le(bytes + 8) >> i & 1;
+    for(half=0; half<2; half++){
+      bloom_zone_span *span = &zones[i].spans[half];
+      if( (bloom_load32_le(bytes + 12 + 4*half) >> i & 1)==0 ) continue;
+      if( !zone_row_key(&reader, 0, &span->min) || !zone_row_key(&reader, 1, &span->max)
+         || zone_is_empty(span) || zone_is_empty(&zones[i].spans[0]) ) return 0;
+    }
   }
+  return reader.next==reader.end;
 }
 
 /* -- Asking --------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /*
-** Literals of regular expressions: each rule of ../../ext/core/signature/regexp.h as a case.
+** Literals of regular expressions: each rule of ../../ext/core/entries/regexp.h as a case.
 ** That what is required is so for those who match is what ../index/regexps.py tries.
 */
 #include "support.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../ext/core/signature/regexp.h"
+#include "../../ext/core/entries/regexp.h"
 
 #define MAX_SHOWN ((size_t)1 << 17)
 

@@ -1,6 +1,5 @@
 /*
-** Zones: the smallest and largest values of 256 consecutive rows, for <, <=, >, >=, BETWEEN
-** and =.
+** Zones: the smallest and largest values of some blocks' rows, for <, <=, >, >=, BETWEEN and =.
 **
 ** A value becomes a key: a class byte (numbers before texts before BLOBs, as SQLite sorts
 ** them) and 23 bytes, so that memcmp() orders keys as SQLite orders values.  Different values
@@ -13,21 +12,22 @@
 ** apart each has its own, and a few zeros do not spoil the rest.  No value's span is divided.
 ** So two conditions on one column, as BETWEEN is, may be asked of one span at a time.
 **
-** Packed, a zone takes 44 bytes, or 104 where a text needs more than 8: 0.17 or 0.41 bytes a
-** row.
+** Zones are packed in rows of 32, without the bytes with which all keys of a row begin: a number
+** takes 3 to 5 bytes then, and an ISO time 6 to 9.
 */
-#ifndef BLOOM_CORE_SIGNATURE_ZONE_H
-#define BLOOM_CORE_SIGNATURE_ZONE_H
+#ifndef BLOOM_CORE_ENTRIES_ZONE_H
+#define BLOOM_CORE_ENTRIES_ZONE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define BLOOM_ZONE_ROWS 256
 #define BLOOM_ZONE_TEXT_BYTES 23
 
-/* Bytes of a key that is packed, behind its class. */
-#define BLOOM_ZONE_NARROW_BYTES 8
-#define BLOOM_ZONE_WIDE_BYTES   BLOOM_ZONE_TEXT_BYTES
+/* Zones of a row, at most 32.  Tests make small rows. */
+#ifndef BLOOM_ZONES_LG
+# define BLOOM_ZONES_LG 5
+#endif
+#define BLOOM_ZONES_PER_ROW (1u << BLOOM_ZONES_LG)
 
 /* Keys compare by memcmp().  A number has 8 bytes, and zeros behind them. */
 typedef struct bloom_zone_key {
@@ -39,9 +39,10 @@ typedef struct bloom_zone_span {
   bloom_zone_key min, max;
 } bloom_zone_span;
 
-/* In ascending order, without a key in common; an empty one comes last. */
+/* Its spans are in ascending order, without a key in common; an empty one comes last. */
 typedef struct bloom_zone {
   bloom_zone_span spans[2];
+  int has_null; /* NULL has no key */
 } bloom_zone;
 
 /* How texts are compared. */
@@ -76,38 +77,37 @@ bloom_zone_span bloom_zone_hull(bloom_zone_span a, bloom_zone_span b);
 
 /* -- Zones --------------------------------------------------------------------------------- */
 
-/* A zone in the making: the spans of its values, sorted. */
-typedef struct bloom_zone_builder {
-  uint32_t num_spans;
-  bloom_zone_span spans[BLOOM_ZONE_ROWS];
-} bloom_zone_builder;
+/* The zone of no value. */
+bloom_zone bloom_zone_empty(void);
 
-void bloom_zone_start(bloom_zone_builder *builder);
+/* 1 if a zone has a value, or NULL. */
+int bloom_zone_is_there(const bloom_zone *zone);
 
-/* Adds the span of a value, or both of a zone; empty ones count nothing.  There may be any number:
-** of more than 256 the two spans so far stand for the rest. */
-void bloom_zone_add(bloom_zone_builder *builder, bloom_zone_span span);
-void bloom_zone_add_zone(bloom_zone_builder *builder, const bloom_zone *zone);
-bloom_zone bloom_zone_finish(const bloom_zone_builder *builder);
+/* Adds the span of a value, an empty one being that of NULL; 1 if that changed the zone.  Of three
+** spans those become one between which the smaller gap is. */
+int bloom_zone_add(bloom_zone *zone, bloom_zone_span span);
 
-/* Adds the span of a value to a zone that is finished; 1 if that changed it. */
-int bloom_zone_widen(bloom_zone *zone, bloom_zone_span span);
+/* Adds all that another zone has. */
+void bloom_zone_unite(bloom_zone *zone, const bloom_zone *other);
 
-/* 1 if one of a zone's spans has all of a value's. */
+/* 1 if one of a zone's spans has all of a value's; of NULL's, if it has NULL. */
 int bloom_zone_has(const bloom_zone *zone, const bloom_zone_span *span);
 
 /* -- Packed -------------------------------------------------------------------------------- */
 
-/* BLOOM_ZONE_NARROW_BYTES if that is all that keys have, else BLOOM_ZONE_WIDE_BYTES. */
-uint32_t bloom_zone_key_bytes(const bloom_zone *zone);
+/* The most that a row of BLOOM_ZONES_PER_ROW zones takes. */
+#define BLOOM_ZONE_ROW_HEAD 22
+#define BLOOM_ZONE_ROW_BYTES \
+  (BLOOM_ZONE_ROW_HEAD + BLOOM_ZONES_PER_ROW*4*(1 + BLOOM_ZONE_TEXT_BYTES))
 
-/* The bytes of a packed zone: its last id, i64, and its four keys, each a class and key_bytes. */
-#define BLOOM_ZONE_PACKED_BYTES(key_bytes) (8 + 4*(1 + (key_bytes)))
-void bloom_zone_pack(const bloom_zone *zone, int64_t last_id, uint32_t key_bytes, uint8_t *out);
+/* Writes a row, under a checksum with the number of its generation and its rowid.  Returns how many
+** bytes it takes. */
+size_t bloom_zone_row_pack(const bloom_zone *zones, uint64_t number, uint64_t rowid, uint8_t *out);
 
-/* Reads it: where bytes of a text were cut off, its spans are as much larger. */
-void bloom_zone_unpack(const uint8_t *bytes, uint32_t key_bytes, bloom_zone *zone,
-                       int64_t *last_id);
+/* Reads it; 0 if it is damaged, or another's.  The spans of texts may be larger than they were by
+** what sorts directly behind their largest one. */
+int bloom_zone_row_unpack(const uint8_t *bytes, size_t num_bytes, uint64_t number, uint64_t rowid,
+                          bloom_zone *zones);
 
 /* -- Asking --------------------------------------------------------------------------------- */
 

@@ -1,0 +1,303 @@
+/*
+** The storage: how far it reaches, the numbers of blocks, runs of entries, and looking tokens up.
+**
+** A block is the rows whose ids share id >> shift.  1,024 blocks in a row are a span, which gets a
+** number when its first row is merged; a block's number is that of its span, times 1,024, and its
+** place in it.  An entry is a pair (token, block); ../../core/entries has what tokens are and how
+** entries become rows of bytes.  A run is the entries that one merge wrote, or that a join made of
+** several runs: ascending rows of NAME_entriesN.  What a query asks for lies in any of the runs.
+*/
+#ifndef BLOOM_SQLITE_INDEX_ENTRIES_H
+#define BLOOM_SQLITE_INDEX_ENTRIES_H
+
+#include "../../core/entries/entries.h"
+#include "../../core/entries/lists.h"
+
+#include "index_int.h"
+
+/* -- index_layout.c ----------------------------------------------------------------------- */
+
+/* Of a key: 2^28 blocks and a token have 64 bits. */
+#define INDEX_MIN_HASH_BITS 20
+#define INDEX_MAX_HASH_BITS 36
+
+/* Runs of a column have a slot each: rowids of NAME_entriesN begin with it. */
+#define INDEX_NUM_SLOTS 127
+#define INDEX_LAST_LIST BLOOM_ENTRIES_ID_MASK
+
+/* A merge adds one, and joins; where there are more, some are joined at once. */
+#define INDEX_MAX_RUNS 24
+#define INDEX_ROOM_RUNS (INDEX_MAX_RUNS + 8)
+#define INDEX_MAX_GENERATIONS 2
+
+typedef enum index_run_role {
+  INDEX_RUN_PLAIN,
+  INDEX_RUN_SOURCE, /* a join takes its entries: those behind the target's last list are left */
+  INDEX_RUN_TARGET  /* and writes them here */
+} index_run_role;
+
+typedef struct index_run {
+  uint64_t number;    /* drawn at random: a row of another run fails its checksum */
+  uint64_t last;      /* id of its last list; UINT64_MAX: it has no row yet */
+  uint64_t num_pairs; /* entries in it */
+  uint32_t num_rows;  /* rows of NAME_entriesN that it has, or had */
+  uint32_t end_block; /* all block numbers are below */
+  uint32_t slot;      /* the first byte of its rowids */
+  index_run_role role;
+  int is_new;         /* the merge at hand wrote it, and no layout on disk names it */
+} index_run;
+
+typedef struct index_key_layout {
+  uint32_t hash_bits;    /* bits of a key's token; 0: it has text, or zones */
+  uint64_t number;       /* of a LIKE column's lists, or of zones: drawn at random with them */
+  uint32_t num_runs;
+  index_run runs[INDEX_ROOM_RUNS];
+} index_key_layout;
+
+/* Entries whose blocks have one size. */
+typedef struct index_generation {
+  uint32_t place;      /* 0 or 1: which rows of NAME_spans and which lists are its own */
+  uint32_t shift;      /* of ids */
+  uint32_t zone_lg;    /* a zone has 2^zone_lg blocks, at most a span */
+  uint32_t num_spans;
+  uint64_t spans_hash; /* of their keys: bloom_index_spans_hash() */
+  uint64_t num_built;  /* rows when shift, hash_bits and lists were chosen */
+  uint64_t num_rows;   /* rows that went in since it was begun: changed rows count again */
+  index_key_layout keys[INDEX_MAX_KEYS];
+} index_generation;
+
+/* How far the entries reach. */
+typedef struct index_layout {
+  int has_covered;       /* some rows are merged */
+  sqlite3_int64 covered; /* rows up to this id are merged, or noted as changed */
+  sqlite3_int64 first;   /* no merged row has a lower id */
+  uint64_t num_rows;     /* about how many rows are merged; each change of one counts, too */
+  uint64_t number;       /* drawn at random when all is merged again */
+  /* Two while a rebuild goes on: the second has the ids up to `bound`, the first those behind. */
+  int num_generations;
+  sqlite3_int64 bound;
+  index_generation generations[INDEX_MAX_GENERATIONS];
+} index_layout;
+
+/* Sets *layout to what the one row of NAME_state says, which is valid until the next call.
+** SQLITE_CORRUPT_VTAB where it is damaged, or `covered` is not the layout's. */
+int bloom_index_layout_read(bloom_index *index, const index_layout **layout);
+
+/* Writes the layout, `covered` and a note, which may be NULL, in one statement. */
+int bloom_index_layout_write(bloom_index *index, const index_layout *layout, const char *note);
+
+/* Writes the note alone. */
+int bloom_index_note_write(bloom_index *index, const char *note);
+
+/* Makes the one row of NAME_state, with index->config and without a layout, in place of those
+** that there are. */
+int bloom_index_state_insert(bloom_index *index);
+
+/* Frees what bloom_index_layout_read() keeps. */
+void bloom_index_layout_free(bloom_index *index);
+
+/* -- index_spans.c ------------------------------------------------------------------------ */
+
+/* Tests make small spans, and small rows of them. */
+#ifndef INDEX_SPAN_LG
+# define INDEX_SPAN_LG 10
+# define INDEX_SPANS_PER_ROW 500
+#endif
+#define INDEX_MAX_SPANS (BLOOM_ENTRIES_MAX_BLOCKS >> INDEX_SPAN_LG)
+
+/* The spans of a generation: keys[n] is that of span n. */
+typedef struct index_spans {
+  uint32_t place, shift, num_spans, max_spans, num_written;
+  uint64_t hash;
+  sqlite3_int64 *keys;
+  uint32_t *by_key; /* their numbers, by ascending keys */
+} index_spans;
+
+/* The hash of no span; that of one more. */
+uint64_t bloom_index_spans_hash(uint64_t number);
+
+/* Reads a generation's spans, or takes those in memory if they are the same.  *spans lives until
+** the next call. */
+int bloom_index_spans_read(bloom_index *index, const index_layout *layout,
+                           const index_generation *generation, index_spans **spans);
+
+/* Sets *block to the number of the block that has an id, whose span is added if it is new.
+** SQLITE_FULL where there are no numbers left. */
+int bloom_index_spans_add(index_spans *spans, sqlite3_int64 id, uint32_t *block);
+
+/* Writes spans that were added, and sets the generation's. */
+int bloom_index_spans_write(bloom_index *index, index_spans *spans, index_generation *generation);
+
+void bloom_index_spans_free(bloom_index *index);
+
+/* Returns id >> shift, of 0..63: the highest number whose multiple by 2^shift is at most the id. */
+static inline sqlite3_int64 bloom_index_block_of(sqlite3_int64 id, uint32_t shift){
+  return id<0 ? ~(sqlite3_int64)(~(uint64_t)id >> shift) : (sqlite3_int64)((uint64_t)id >> shift);
+}
+
+/* Return the first and the last id of a block.  Of a span that is cut by an end of 64 bits some
+** blocks have none: that end stands for theirs. */
+static inline sqlite3_int64 bloom_index_block_first(const index_spans *spans, uint32_t block){
+  const uint64_t span = (uint64_t)spans->keys[block >> INDEX_SPAN_LG] << INDEX_SPAN_LG;
+  const sqlite3_int64 number = (sqlite3_int64)(span | (block & ((1u << INDEX_SPAN_LG) - 1)));
+  if( number>bloom_index_block_of(INT64_MAX, spans->shift) ) return INT64_MAX;
+  if( number<bloom_index_block_of(INT64_MIN, spans->shift) ) return INT64_MIN;
+  return (sqlite3_int64)((uint64_t)number << spans->shift);
+}
+
+static inline sqlite3_int64 bloom_index_block_last(const index_spans *spans, uint32_t block){
+  const uint64_t mask = ((uint64_t)1 << spans->shift) - 1;
+  return (sqlite3_int64)((uint64_t)bloom_index_block_first(spans, block) | mask);
+}
+
+/* -- index_runs.c ------------------------------------------------------------------------- */
+
+/* A column's run that is read.  {index, key} at first. */
+typedef struct index_run_reader {
+  bloom_index *index;
+  int key;
+  const index_run *run; /* of the row at hand; NULL: there is none */
+  bloom_entries_row row;
+  uint8_t bytes[BLOOM_ENTRIES_ROW_BYTES];
+} index_run_reader;
+
+/* Goes to the first list of a run whose id is wanted or more: reader->row.id.  Sets *is_found to 0
+** where there is none.  Fast where it lies behind the list at hand in the same row. */
+int bloom_index_run_seek(index_run_reader *reader, const index_run *run, uint64_t wanted,
+                         int *is_found);
+
+/* Goes to the next list. */
+int bloom_index_run_next(index_run_reader *reader, int *is_found);
+
+/* Reads the blocks of the list at hand, numbers within its segment. */
+int bloom_index_run_blocks(index_run_reader *reader, uint16_t *blocks, uint32_t *num_blocks);
+
+/* Returns SQLITE_CORRUPT_VTAB unless the last row of each run is there: rows of a dump have other
+** rowids. */
+int bloom_index_runs_check(bloom_index *index, const index_layout *layout);
+
+/* Returns the id of the first list of a run that queries read: of a source those behind the last
+** one of the join's target. */
+uint64_t bloom_index_run_first(const index_key_layout *key, const index_run *run);
+
+/* A column's run that is written. */
+typedef struct index_run_writer {
+  bloom_index *index;
+  int key;
+  index_run *run;
+  sqlite3_stmt *insert; /* NULL before the first row */
+  bloom_entries_writer entries;
+  uint8_t bytes[BLOOM_ENTRIES_ROW_BYTES];
+} index_run_writer;
+
+/* Slots of a column whose rows are to be deleted when the layout that does not name them is
+** written. */
+typedef struct index_garbage {
+  uint64_t slots[2];
+} index_garbage;
+
+/* Adds a run without rows to a column's, with the lowest slot that is free, in the layout and on
+** disk. */
+int bloom_index_run_add(bloom_index *index, const index_layout *layout,
+                        index_generation *generation, int key, uint32_t end_block,
+                        const index_garbage *garbage, index_run **run);
+
+/* Goes on behind a run's last list; mean_gap is about that of its ids. */
+void bloom_index_run_start(index_run_writer *writer, bloom_index *index, int key, index_run *run,
+                           uint64_t mean_gap);
+
+/* Writes a list behind the others.  Sets *is_row to whether a row was filled before it. */
+int bloom_index_run_write(index_run_writer *writer, uint64_t id, const uint16_t *blocks,
+                          uint32_t num_blocks, int *is_row);
+
+/* Writes the row that is not full yet, unless is_full_only, and ends the writer in any case; rc is
+** that of what came before. */
+int bloom_index_run_end(index_run_writer *writer, int is_full_only, int rc);
+
+/* Deletes rows of a slot whose lists' ids are first .. last. */
+int bloom_index_run_delete(bloom_index *index, int key, uint32_t slot, uint64_t first,
+                           uint64_t last);
+
+/* -- index_joins.c ------------------------------------------------------------------------- */
+
+/* Several runs of a column as one: lists (token, segment) in ascending order. */
+typedef struct index_union {
+  bloom_index *index;
+  int key, num_runs;
+  uint64_t token;
+  uint32_t segment;
+  uint32_t num_blocks;
+  uint16_t blocks[BLOOM_SEGMENT_BLOCKS];
+  struct index_union_run *runs;
+} index_union;
+
+/* Begins at the first list at or behind (token, segment).  bloom_index_union_end() is for the
+** caller in any case, unless lists->runs is NULL. */
+int bloom_index_union_start(index_union *lists, bloom_index *index, int key,
+                            const index_run *const *runs, int num_runs, uint64_t token,
+                            uint32_t segment);
+int bloom_index_union_next(index_union *lists, int *is_found);
+void bloom_index_union_end(index_union *lists);
+
+/* What a join may write. */
+typedef struct index_join_budget {
+  uint64_t num_merged; /* entries that the merge wrote */
+  int is_all;          /* all joins come to their end */
+} index_join_budget;
+
+/* Joins runs of a column where it pays, as far as the budget allows. */
+int bloom_index_join(bloom_index *index, const index_layout *layout, index_generation *generation,
+                     int key, index_join_budget budget, index_garbage *garbage);
+
+/* Deletes rows that the layout on disk names no more. */
+void bloom_index_garbage_add(index_garbage *garbage, uint32_t slot);
+int bloom_index_garbage_delete(bloom_index *index, int key, const index_layout *layout,
+                               const index_garbage *garbage);
+
+/* -- index_look_up.c ---------------------------------------------------------------------- */
+
+/* Block numbers: a bit for each, in segments.  A segment that is NULL has none. */
+typedef struct index_block_set {
+  uint32_t num_segments;
+  uint64_t **segments;
+} index_block_set;
+
+#define INDEX_SEGMENT_WORDS (BLOOM_SEGMENT_BLOCKS/64)
+
+int bloom_index_blocks_make(index_block_set *set, uint32_t num_spans);
+void bloom_index_blocks_free(index_block_set *set);
+int bloom_index_blocks_add_all(index_block_set *set, uint32_t first, uint32_t last);
+uint64_t bloom_index_blocks_count(const index_block_set *set);
+
+/* Keeps blocks that another set has, too; adds those that another has, which it takes over. */
+void bloom_index_blocks_intersect(index_block_set *set, const index_block_set *other);
+void bloom_index_blocks_unite(index_block_set *set, index_block_set *other);
+
+/* The first block at or behind `block`; UINT32_MAX: there is none. */
+uint32_t bloom_index_blocks_next(const index_block_set *set, uint32_t block);
+
+/* Tokens first .. first + num_tokens - 1. */
+typedef struct index_tokens {
+  uint64_t first;
+  uint32_t num_tokens;
+} index_tokens;
+
+/* Adds to *result the blocks that have one of the tokens, whose ranges ascend.  Segments that
+** `within`, unless it is NULL, has no block of are left out. */
+int bloom_index_look_up(bloom_index *index, const index_generation *generation, int key,
+                        const index_tokens *tokens, size_t num_ranges,
+                        const index_block_set *within, index_block_set *result);
+
+/* -- index_texts.c ------------------------------------------------------------------------ */
+
+/* Reads how a LIKE column's grams are cut into lists, or takes that from memory. *lists lives as
+** long as the index and its generation. */
+int bloom_index_lists_read(bloom_index *index, const index_generation *generation, int key,
+                           const bloom_lists **lists);
+
+/* Writes lists under a new number, which is the generation's from then on. */
+int bloom_index_lists_write(bloom_index *index, index_generation *generation, int key,
+                            const bloom_lists *lists);
+void bloom_index_lists_free(bloom_index *index);
+
+#endif

@@ -1,0 +1,341 @@
+/*
+** Joins: several runs become one, so that a look-up reads few.
+**
+** A join takes the smallest runs, and each larger one that has fewer than three times as many
+** entries as those before it: so there is one run after a first merge, and some five after many
+** small ones.  A large join goes on over several merges.  Then its target has the lists up to its
+** last one, and the sources those behind: nothing is read from both.  A merge writes full rows
+** only, and what the last one lacks is read again by the next merge.
+*/
+#include "index_entries.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define JOIN_FACTOR 3
+
+/* Entries that a join moves for each one that a merge writes, and at least. */
+#ifndef INDEX_JOIN_SHARE
+# define INDEX_JOIN_SHARE  32
+# define INDEX_JOIN_AT_ONCE 65536
+# define INDEX_JOIN_LEAST   8192
+#endif
+
+/* -- Several runs as one --------------------------------------------------------------------- */
+
+typedef struct index_union_run {
+  index_run_reader reader;
+  const index_run *run;
+  uint32_t num_segments;
+  int is_open; /* it is at a list: */
+  uint64_t token;
+  uint32_t segment;
+} index_union_run;
+
+static int union_take(index_union_run *run, int is_found){
+  run->is_open = is_found;
+  run->token = run->reader.row.id / run->num_segments;
+  run->segment = (uint32_t)(run->reader.row.id % run->num_segments);
+  return SQLITE_OK;
+}
+
+/* Goes to a run's first list at or behind (token, segment). */
+static int union_seek(index_union_run *run, uint64_t token, uint32_t segment){
+  uint64_t id = token * run->num_segments;
+  int is_found, rc;
+  id += segment<run->num_segments ? segment : run->num_segments;
+  rc = bloom_index_run_seek(&run->reader, run->run, id, &is_found);
+  return rc==SQLITE_OK ? union_take(run, is_found) : rc;
+}
+
+void bloom_index_union_end(index_union *lists){
+  sqlite3_free(lists->runs);
+  lists->runs = NULL;
+}
+
+int bloom_index_union_start(index_union *lists, bloom_index *index, int key,
+                            const index_run *const *runs, int num_runs, uint64_t token,
+                            uint32_t segment){
+  int i, rc = SQLITE_OK;
+  lists->index = index;
+  lists->key = key;
+  lists->num_runs = num_runs;
+  lists->num_blocks = 0;
+  lists->runs = sqlite3_malloc64((sqlite3_uint64)(num_runs + 1) * sizeof(*lists->runs));
+  if( lists->runs==NULL ) return SQLITE_NOMEM;
+  for(i=0; i<num_runs && rc==SQLITE_OK; i++){
+    index_union_run *run = &lists->runs[i];
+    run->reader.index = index;
+    run->reader.key = key;
+    run->reader.run = NULL;
+    run->run = runs[i];
+    run->num_segments = bloom_entries_num_segments(runs[i]->end_block);
+    run->is_open = 0;
+    rc = union_seek(run, token, segment);
+  }
+  return rc;
+}
+
+/* Adds the blocks of a list to those of another, which is only one mostly. */
+static void union_unite(index_union *lists, const uint16_t *blocks, uint32_t num_blocks){
+  uint16_t all[BLOOM_SEGMENT_BLOCKS];
+  uint32_t i = 0, j = 0, num = 0;
+  while( i<lists->num_blocks || j<num_blocks ){
+    const uint32_t a = i<lists->num_blocks ? lists->blocks[i] : UINT32_MAX;
+    const uint32_t b = j<num_blocks ? blocks[j] : UINT32_MAX;
+    all[num++] = (uint16_t)(a<b ? a : b);
+    i += a<=b;
+    j += b<=a;
+  }
+  memcpy(lists->blocks, all, num * sizeof(all[0]));
+  lists->num_blocks = num;
+}
+
+int bloom_index_union_next(index_union *lists, int *is_found){
+  const index_union_run *least = NULL;
+  uint16_t blocks[BLOOM_SEGMENT_BLOCKS];
+  uint64_t token;
+  uint32_t segment;
+  int i, rc = SQLITE_OK;
+  for(i=0; i<lists->num_runs; i++){
+    const index_union_run *run = &lists->runs[i];
+    if( !run->is_open ) continue;
+    if( least==NULL || run->token<least->token
+       || (run->token==least->token && run->segment<least->segment) ) least = run;
+  }
+  *is_found = least!=NULL;
+  if( least==NULL ) return SQLITE_OK;
+  lists->token = token = least->token;
+  lists->segment = segment = least->segment;
+  lists->num_blocks = 0;
+  for(i=0; i<lists->num_runs && rc==SQLITE_OK; i++){
+    index_union_run *run = &lists->runs[i];
+    uint32_t num_blocks;
+    int has_more;
+    if( !run->is_open || run->token!=token || run->segment!=segment ) continue;
+    if( lists->num_blocks==0 ){
+      rc = bloom_index_run_blocks(&run->reader, lists->blocks, &lists->num_blocks);
+    }else{
+      rc = bloom_index_run_blocks(&run->reader, blocks, &num_blocks);
+      if( rc==SQLITE_OK ) union_unite(lists, blocks, num_blocks);
+    }
+    if( rc==SQLITE_OK ) rc = bloom_index_run_next(&run->reader, &has_more);
+    if( rc==SQLITE_OK ) rc = union_take(run, has_more);
+  }
+  return rc;
+}
+
+/* -- Joining ---------------------------------------------------------------------------------- */
+
+static index_run *join_find_target(index_key_layout *key){
+  uint32_t i;
+  for(i=0; i<key->num_runs; i++) if( key->runs[i].role==INDEX_RUN_TARGET ) return &key->runs[i];
+  return NULL;
+}
+
+/* Copies lists of the sources that the target lacks, at least max_pairs entries unless they
+** end. */
+static int join_copy(bloom_index *index, int key, const index_run *const *sources, int num_sources,
+                     index_run *target, uint64_t max_pairs, int *is_finished){
+  index_run_writer *writer = sqlite3_malloc64(sizeof(*writer));
+  index_union *lists = sqlite3_malloc64(sizeof(*lists));
+  const uint32_t num_segments = bloom_entries_num_segments(target->end_block);
+  const uint64_t next = target->last==UINT64_MAX ? 0 : target->last + 1;
+  uint64_t num_pairs = 0, num_pending = 0, all_pairs = 0, num_tokens = 1;
+  int i, is_found = 1, rc = SQLITE_NOMEM;
+  for(i=0; i<num_sources; i++){
+    const uint64_t last = sources[i]->last/bloom_entries_num_segments(sources[i]->end_block);
+    all_pairs += sources[i]->num_pairs;
+    if( last>=num_tokens ) num_tokens = last + 1;
+  }
+  *is_finished = 0;
+  if( lists ) lists->runs = NULL;
+  if( writer && lists ){
+    bloom_index_run_start(writer, index, key, target,
+                          num_tokens*num_segments/(all_pairs + 1) + 1);
+    rc = bloom_index_union_start(lists, index, key, sources, num_sources, next/num_segments,
+                                 (uint32_t)(next%num_segments));
+    while( rc==SQLITE_OK && num_pairs<max_pairs
+          && (rc = bloom_index_union_next(lists, &is_found))==SQLITE_OK && is_found ){
+      int is_row;
+      rc = bloom_index_run_write(writer, lists->token*num_segments + lists->segment, lists->blocks,
+                                 lists->num_blocks, &is_row);
+      if( is_row ){
+        num_pairs += num_pending;
+        num_pending = 0;
+      }
+      num_pending += lists->num_blocks;
+    }
+    *is_finished = rc==SQLITE_OK && !is_found;
+    rc = bloom_index_run_end(writer, !*is_finished, rc);
+    target->num_pairs += num_pairs + (*is_finished ? num_pending : 0);
+  }
+  if( lists ) bloom_index_union_end(lists);
+  sqlite3_free(lists);
+  sqlite3_free(writer);
+  return rc;
+}
+
+/* Takes runs out of a column's whose bit is set in `taken`.  Rows that no layout on disk names are
+** deleted, others are garbage. */
+static int join_remove(bloom_index *index, index_key_layout *key, int number, uint64_t taken,
+                       index_garbage *garbage){
+  uint32_t i, num_left = 0;
+  int rc = SQLITE_OK;
+  for(i=0; i<key->num_runs; i++){
+    const index_run run = key->runs[i];
+    if( !(taken >> i & 1) ) key->runs[num_left++] = run;
+    else if( !run.is_new ) bloom_index_garbage_add(garbage, run.slot);
+    else if( rc==SQLITE_OK ) rc = bloom_index_run_delete(index, number, run.slot, 0,
+                                                         INDEX_LAST_LIST);
+  }
+  key->num_runs = num_left;
+  return rc;
+}
+
+/* Joins the runs whose bits are set in `taken`, to their end. */
+static int join_at_once(bloom_index *index, const index_layout *layout,
+                        index_generation *generation, int key, uint64_t taken,
+                        index_garbage *garbage){
+  index_key_layout *of_key = &generation->keys[key];
+  const index_run *sources[INDEX_ROOM_RUNS];
+  uint32_t end_block = 1, i;
+  int num_sources = 0, is_finished, rc;
+  index_run *target;
+  for(i=0; i<of_key->num_runs; i++){
+    if( !(taken >> i & 1) ) continue;
+    sources[num_sources++] = &of_key->runs[i];
+    if( of_key->runs[i].end_block>end_block ) end_block = of_key->runs[i].end_block;
+  }
+  rc = bloom_index_run_add(index, layout, generation, key, end_block, garbage, &target);
+  if( rc==SQLITE_OK ){
+    rc = join_copy(index, key, sources, num_sources, target, UINT64_MAX, &is_finished);
+  }
+  return rc==SQLITE_OK ? join_remove(index, of_key, key, taken, garbage) : rc;
+}
+
+/* Goes on with the join that is spread over several merges. */
+static int join_go_on(bloom_index *index, index_key_layout *key, int number, uint64_t max_pairs,
+                      index_garbage *garbage){
+  index_run *target = join_find_target(key);
+  const index_run *sources[INDEX_ROOM_RUNS];
+  uint64_t taken = 0;
+  uint32_t i;
+  int num_sources = 0, is_finished, rc;
+  for(i=0; i<key->num_runs; i++){
+    if( key->runs[i].role!=INDEX_RUN_SOURCE ) continue;
+    sources[num_sources++] = &key->runs[i];
+    taken |= (uint64_t)1 << i;
+  }
+  /* Rows of a merge that failed. */
+  rc = bloom_index_run_delete(index, number, target->slot,
+                              target->last==UINT64_MAX ? 0 : target->last + 1, INDEX_LAST_LIST);
+  if( rc==SQLITE_OK ){
+    rc = join_copy(index, number, sources, num_sources, target, max_pairs, &is_finished);
+  }
+  if( rc!=SQLITE_OK || !is_finished ) return rc;
+  target->role = INDEX_RUN_PLAIN;
+  return join_remove(index, key, number, taken, garbage);
+}
+
+/* -- Which runs ------------------------------------------------------------------------------ */
+
+static int join_compare(const void *a, const void *b){
+  const uint64_t of_a = (*(index_run *const *)a)->num_pairs;
+  const uint64_t of_b = (*(index_run *const *)b)->num_pairs;
+  return (of_a>of_b) - (of_a<of_b);
+}
+
+/* Sets *taken to the runs that are to be joined, and *sum to their entries; those behind the first
+** two have at most max_pairs together with them.  Returns how many they are, 0 for none. */
+static int join_choose(index_key_layout *key, uint64_t max_pairs, uint64_t *taken, uint64_t *sum){
+  index_run *plain[INDEX_ROOM_RUNS];
+  uint32_t num_plain = 0, num_taken, i;
+  for(i=0; i<key->num_runs; i++){
+    if( key->runs[i].role==INDEX_RUN_PLAIN ) plain[num_plain++] = &key->runs[i];
+  }
+  *taken = *sum = 0;
+  if( num_plain<2 ) return 0;
+  qsort(plain, num_plain, sizeof(plain[0]), join_compare);
+  *sum = plain[0]->num_pairs;
+  for(num_taken=1; num_taken<num_plain; num_taken++){
+    const uint64_t next = plain[num_taken]->num_pairs;
+    if( key->num_runs - num_taken<INDEX_MAX_RUNS
+       && (next>=JOIN_FACTOR * *sum || *sum + next>max_pairs) ) break;
+    *sum += next;
+  }
+  if( num_taken<2 ) return 0;
+  for(i=0; i<num_taken; i++) *taken |= (uint64_t)1 << (plain[i] - key->runs);
+  return (int)num_taken;
+}
+
+/* Begins a join that is spread over several merges. */
+static int join_begin(bloom_index *index, const index_layout *layout, index_generation *generation,
+                      int key, uint64_t taken, index_garbage *garbage){
+  index_key_layout *of_key = &generation->keys[key];
+  uint32_t end_block = 1, i;
+  index_run *target;
+  int rc;
+  for(i=0; i<of_key->num_runs; i++){
+    index_run *run = &of_key->runs[i];
+    if( !(taken >> i & 1) ) continue;
+    run->role = INDEX_RUN_SOURCE;
+    if( run->end_block>end_block ) end_block = run->end_block;
+  }
+  rc = bloom_index_run_add(index, layout, generation, key, end_block, garbage, &target);
+  if( rc==SQLITE_OK ) target->role = INDEX_RUN_TARGET;
+  return rc;
+}
+
+int bloom_index_join(bloom_index *index, const index_layout *layout, index_generation *generation,
+                     int key, index_join_budget budget, index_garbage *garbage){
+  index_key_layout *of_key = &generation->keys[key];
+  uint64_t max_pairs = INDEX_JOIN_SHARE*budget.num_merged, at_once, taken, sum;
+  int rc = SQLITE_OK;
+  at_once = max_pairs>INDEX_JOIN_AT_ONCE ? max_pairs : INDEX_JOIN_AT_ONCE;
+  if( max_pairs<INDEX_JOIN_LEAST ) max_pairs = INDEX_JOIN_LEAST;
+  if( budget.is_all ) max_pairs = at_once = UINT64_MAX;
+  if( join_find_target(of_key) ) rc = join_go_on(index, of_key, key, max_pairs, garbage);
+  while( rc==SQLITE_OK ){
+    const int is_spread = join_find_target(of_key)!=NULL;
+    if( !join_choose(of_key, is_spread ? at_once : UINT64_MAX, &taken, &sum) ) break;
+    if( sum<=at_once || is_spread ){
+      rc = join_at_once(index, layout, generation, key, taken, garbage);
+      continue;
+    }
+    rc = join_begin(index, layout, generation, key, taken, garbage);
+    if( rc==SQLITE_OK ) rc = join_go_on(index, of_key, key, max_pairs, garbage);
+  }
+  return rc;
+}
+
+/* -- Rows that no layout names any more -------------------------------------------------------- */
+
+void bloom_index_garbage_add(index_garbage *garbage, uint32_t slot){
+  garbage->slots[slot/64] |= (uint64_t)1 << slot%64;
+}
+
+/* Deletes rows of a generation's sources that its target has. */
+static int garbage_delete_joined(bloom_index *index, int number, const index_key_layout *key){
+  uint32_t i;
+  int rc = SQLITE_OK;
+  for(i=0; i<key->num_runs && rc==SQLITE_OK; i++){
+    const uint64_t first = bloom_index_run_first(key, &key->runs[i]);
+    if( first>0 ) rc = bloom_index_run_delete(index, number, key->runs[i].slot, 0, first - 1);
+  }
+  return rc;
+}
+
+int bloom_index_garbage_delete(bloom_index *index, int key, const index_layout *layout,
+                               const index_garbage *garbage){
+  uint32_t slot;
+  int i, rc = SQLITE_OK;
+  for(slot=0; slot<INDEX_NUM_SLOTS && rc==SQLITE_OK; slot++){
+    if( !(garbage->slots[slot/64] >> slot%64 & 1) ) continue;
+    rc = bloom_index_run_delete(index, key, slot, 0, INDEX_LAST_LIST);
+  }
+  for(i=0; i<layout->num_generations && rc==SQLITE_OK; i++){
+    rc = garbage_delete_joined(index, key, &layout->generations[i].keys[key]);
+  }
+  return rc;
+}

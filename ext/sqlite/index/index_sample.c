@@ -1,0 +1,254 @@
+/*
+** What is chosen before rows are merged: the size of blocks, the bits of tokens, and lists.
+**
+** A sample of rows from places that are spread over the ids says how many ids and bytes rows have.
+** A block has three quarters of a page of rows at least: smaller ones take more entries, and read
+** no fewer pages.  Blocks of texts are larger, and more so where a column's lists would be too
+** full.
+*/
+#include "index_merge.h"
+#include "index_source.h"
+
+#include <string.h>
+
+#include "../../core/entries/sample.h"
+
+/* Places in the table, and rows that are read at each. */
+#define SAMPLE_PLACES 64
+#define SAMPLE_ROWS   256
+
+/* Places for texts, as the shift is chosen and as lists are, and blocks at each. */
+#define SAMPLE_SHIFT_PLACES 32
+#define SAMPLE_TEXT_PLACES 128
+#define SAMPLE_TEXT_BLOCKS 4
+
+/* The bytes of rows that a block has at least; where there are texts, and those that it has at most
+** then.  Tests make small blocks, so that small tables have many. */
+#ifndef INDEX_BLOCK_BYTES
+# define INDEX_BLOCK_BYTES 3072.0
+#endif
+#define TEXT_BLOCK_BYTES     (2*INDEX_BLOCK_BYTES)
+#define TEXT_BLOCK_MAX_BYTES (10*INDEX_BLOCK_BYTES)
+#define MAX_SHIFT       62
+
+/* The rows that a zone has at least, on average; twice as many at most, unless a block has more. */
+#ifndef INDEX_ZONE_ROWS
+# define INDEX_ZONE_ROWS 192.0
+#endif
+
+/* Blocks of texts become larger while the mean list, by use, has more than this share of them. */
+#define SAMPLE_MAX_DENSITY 0.06
+
+/* What is known of the rows. */
+typedef struct index_rows {
+  sqlite3_int64 first, last;        /* ids of the table */
+  double num_rows, bytes_per_row;   /* estimates */
+  double per_block[MAX_SHIFT + 1];  /* rows of a block, by the shift of ids */
+} index_rows;
+
+/* The id at a place of several that are spread over first .. last. */
+static sqlite3_int64 sample_place(const index_rows *rows, uint32_t i, uint32_t num_places){
+  const uint64_t range = (uint64_t)rows->last - (uint64_t)rows->first;
+  return (sqlite3_int64)((uint64_t)rows->first + range/num_places*i);
+}
+
+/* The bytes that a row takes, which has the id and then all columns. */
+static double sample_row_bytes(sqlite3_stmt *row){
+  double num_bytes = 8;
+  int i;
+  for(i=1; i<sqlite3_column_count(row); i++){
+    switch( sqlite3_column_type(row, i) ){
+      case SQLITE_INTEGER: num_bytes += 5; break;
+      case SQLITE_FLOAT: num_bytes += 9; break;
+      case SQLITE_NULL: num_bytes += 1; break;
+      default: num_bytes += 2 + sqlite3_column_bytes(row, i);
+    }
+  }
+  return num_bytes;
+}
+
+/* Reads rows at all places.  per_block[] is weighted by rows: what a row's block has. */
+static int sample_rows(bloom_index *index, index_rows *rows){
+  const char *id = index->columns.id_name;
+  double num_blocks[MAX_SHIFT + 1] = {0}, num_bytes = 0, num_read = 0;
+  sqlite3_int64 before = 0;
+  sqlite3_stmt *row = NULL;
+  uint32_t place, shift;
+  int has_before = 0, rc;
+  rc = bloom_sql_prepare(index->connection, &row, "SELECT x.\"%w\", x.* FROM " INDEX_SOURCE
+                         " NOT INDEXED WHERE x.\"%w\" >= ?1 ORDER BY x.\"%w\" LIMIT %d", id,
+                         index->schema, index->source_name, id, id, SAMPLE_ROWS);
+  for(place=0; place<SAMPLE_PLACES && rc==SQLITE_OK; place++){
+    const sqlite3_int64 from = sample_place(rows, place, SAMPLE_PLACES);
+    sqlite3_int64 first = 0, last = 0;
+    double of_place = 0, distinct[MAX_SHIFT + 1] = {0};
+    if( has_before && from<=before ) continue; /* few rows: they were read */
+    sqlite3_bind_int64(row, 1, from);
+    while( (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
+      const sqlite3_int64 this = sqlite3_column_int64(row, 0);
+      if( of_place==0 ) first = last = this;
+      for(shift=0; shift<=MAX_SHIFT; shift++){
+        distinct[shift] += of_place==0
+          || bloom_index_block_of(this, shift)!=bloom_index_block_of(last, shift);
+      }
+      last = this;
+      of_place++;
+      num_bytes += sample_row_bytes(row);
+    }
+    sqlite3_reset(row);
+    if( rc!=SQLITE_DONE ) break;
+    rc = SQLITE_OK;
+    before = last;
+    has_before |= of_place>0;
+    num_read += of_place;
+    for(shift=0; shift<=MAX_SHIFT && of_place>0; shift++){
+      /* Blocks that are larger than what was read: by the distance of ids. */
+      const double range = (double)last - (double)first + 1;
+      const double of_block = (double)((uint64_t)1 << shift);
+      const double by_range = range/of_block;
+      num_blocks[shift] += distinct[shift]<4 && by_range<distinct[shift] && of_place==SAMPLE_ROWS
+        ? by_range : distinct[shift];
+    }
+  }
+  sqlite3_finalize(row);
+  rows->bytes_per_row = num_read>0 ? num_bytes/num_read : 1;
+  for(shift=0; shift<=MAX_SHIFT; shift++){
+    rows->per_block[shift] = num_blocks[shift]>0 ? num_read/num_blocks[shift] : 1;
+  }
+  return rc;
+}
+
+/* Estimates how many rows there are: no more than ids, and than the pages of the file have. */
+static int sample_count(bloom_index *index, index_rows *rows){
+  sqlite3_int64 num_pages = 0, page_bytes = 4096;
+  double of_pages;
+  int rc = bloom_sql_integer(index->connection, &num_pages, "PRAGMA \"%w\".page_count",
+                             index->schema);
+  if( rc==SQLITE_OK ) rc = bloom_sql_integer(index->connection, &page_bytes,
+                                             "PRAGMA \"%w\".page_size", index->schema);
+  if( rc==SQLITE_AUTH ){
+    num_pages = UINT32_MAX;
+    rc = SQLITE_OK;
+  }
+  of_pages = (double)num_pages * (double)page_bytes / rows->bytes_per_row;
+  rows->num_rows = (double)rows->last - (double)rows->first + 1;
+  if( of_pages<rows->num_rows ) rows->num_rows = of_pages;
+  return rc;
+}
+
+/* -- Lists ----------------------------------------------------------------------------------- */
+
+/* Counts the grams of a LIKE column in blocks at several places. */
+static int sample_texts(bloom_index *index, const index_rows *rows, uint32_t shift, int key,
+                        uint32_t num_places, bloom_lists_sample *sample){
+  const char *id = index->columns.id_name;
+  const int is_regexp = index->config.keys[key].is_regexp;
+  sqlite3_str *sql = sqlite3_str_new(index->connection->db);
+  sqlite3_int64 block_before = 0;
+  sqlite3_stmt *row = NULL;
+  int has_before = 0, rc;
+  uint32_t place;
+  sqlite3_str_appendf(sql, "SELECT x.\"%w\", ", id);
+  bloom_index_append_key(index, sql, key);
+  sqlite3_str_appendf(sql, " FROM " INDEX_SOURCE " NOT INDEXED WHERE x.\"%w\" >= ?1 ORDER BY"
+                      " x.\"%w\"", index->schema, index->source_name, id, id);
+  rc = bloom_sql_prepare_text(index->connection, &row, sqlite3_str_finish(sql));
+  bloom_lists_sample_begin(sample);
+  for(place=0; place<num_places && rc==SQLITE_OK; place++){
+    sqlite3_int64 from = sample_place(rows, place, num_places);
+    uint32_t num_blocks = 0;
+    uint64_t num_bytes = 0;
+    if( has_before && bloom_index_block_of(from, shift)<=block_before ) continue;
+    /* From a block's first id on. */
+    from = (sqlite3_int64)((uint64_t)bloom_index_block_of(from, shift) << shift);
+    sqlite3_bind_int64(row, 1, from);
+    while( (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
+      const sqlite3_int64 block = bloom_index_block_of(sqlite3_column_int64(row, 0), shift);
+      sqlite3_value *value = sqlite3_column_value(row, 1);
+      if( num_blocks==0 || block!=block_before ){
+        if( num_blocks>0 ) bloom_lists_sample_end_block(sample, num_bytes);
+        num_bytes = 0;
+        if( num_blocks++==SAMPLE_TEXT_BLOCKS ) break;
+        block_before = block;
+        has_before = 1;
+      }
+      if( sqlite3_value_type(value)==SQLITE_TEXT ){
+        const uint8_t *text = sqlite3_value_text(value);
+        const size_t of_text = text ? (size_t)sqlite3_value_bytes(value) : 0;
+        bloom_lists_sample_add_text(sample, text, of_text, is_regexp);
+        num_bytes += of_text;
+      }
+    }
+    if( rc==SQLITE_DONE && num_blocks>0 ) bloom_lists_sample_end_block(sample, num_bytes);
+    sqlite3_reset(row);
+    if( rc==SQLITE_ROW || rc==SQLITE_DONE ) rc = SQLITE_OK;
+  }
+  sqlite3_finalize(row);
+  return rc;
+}
+
+/* Chooses the lists of all LIKE columns for a shift, and *density, that of the fullest. */
+static int sample_lists(bloom_index *index, const index_rows *rows, uint32_t shift,
+                        uint32_t num_places, index_choice *choice, bloom_lists_sample *sample,
+                        double *density){
+  const double num_blocks = rows->num_rows/rows->per_block[shift] + 1;
+  int i, rc = SQLITE_OK;
+  *density = 0;
+  for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
+    bloom_lists_estimate estimate;
+    if( !index->config.keys[i].is_like ) continue;
+    if( choice->lists[i]==NULL ) choice->lists[i] = sqlite3_malloc64(sizeof(bloom_lists));
+    if( choice->lists[i]==NULL ) return SQLITE_NOMEM;
+    rc = sample_texts(index, rows, shift, i, num_places, sample);
+    if( rc!=SQLITE_OK ) break;
+    estimate = bloom_lists_choose(sample, (uint64_t)num_blocks, BLOOM_LISTS_TARGET,
+                                  choice->lists[i]);
+    if( estimate.density>*density ) *density = estimate.density;
+  }
+  return rc;
+}
+
+/* -- The choice -------------------------------------------------------------------------------- */
+
+void bloom_index_choice_free(index_choice *choice){
+  int i;
+  for(i=0; i<INDEX_MAX_KEYS; i++) sqlite3_free(choice->lists[i]);
+  memset(choice, 0, sizeof(*choice));
+}
+
+int bloom_index_choose(bloom_index *index, index_choice *choice){
+  bloom_lists_sample *sample = NULL;
+  index_rows rows = {.first = 0, .last = -1};
+  double density = 1;
+  int i, has_lists = 0, rc = bloom_index_source_ids(index, &rows.first, &rows.last);
+  memset(choice, 0, sizeof(*choice));
+  choice->first = rows.first;
+  if( rc==SQLITE_OK ) rc = sample_rows(index, &rows);
+  if( rc==SQLITE_OK ) rc = sample_count(index, &rows);
+  if( rc!=SQLITE_OK ) return rc;
+  for(i=0; i<index->config.num_keys; i++) has_lists |= index->config.keys[i].is_like;
+  while( choice->shift<MAX_SHIFT && rows.per_block[choice->shift]*rows.bytes_per_row
+        <(has_lists ? TEXT_BLOCK_BYTES : INDEX_BLOCK_BYTES) ) choice->shift++;
+  choice->num_rows = rows.num_rows>0 ? (uint64_t)rows.num_rows : 0;
+  for(choice->hash_bits=INDEX_MIN_HASH_BITS; choice->hash_bits<INDEX_MAX_HASH_BITS
+      && (choice->num_rows >> (choice->hash_bits - 4))>0; choice->hash_bits++){}
+  if( has_lists ){
+    sample = sqlite3_malloc64(sizeof(*sample));
+    if( sample==NULL ) return SQLITE_NOMEM;
+  }
+  while( has_lists && rc==SQLITE_OK && choice->shift<MAX_SHIFT
+        && rows.per_block[choice->shift]*rows.bytes_per_row<TEXT_BLOCK_MAX_BYTES/2 ){
+    rc = sample_lists(index, &rows, choice->shift, SAMPLE_SHIFT_PLACES, choice, sample, &density);
+    if( density<=SAMPLE_MAX_DENSITY ) break;
+    choice->shift++;
+  }
+  if( has_lists && rc==SQLITE_OK ){
+    rc = sample_lists(index, &rows, choice->shift, SAMPLE_TEXT_PLACES, choice, sample, &density);
+  }
+  sqlite3_free(sample);
+  while( choice->zone_lg<INDEX_SPAN_LG
+        && rows.per_block[choice->shift]*(1u << choice->zone_lg)<INDEX_ZONE_ROWS ){
+    choice->zone_lg++;
+  }
+  return rc;
+}

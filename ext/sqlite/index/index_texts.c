@@ -1,0 +1,224 @@
+/*
+** LIKE columns: values -> lists that their block is entered in, patterns -> lists to look for.
+**
+** core/entries has what grams and lists are.  Here are the values: a TEXT has grams, an INTEGER
+** those of its digits, NULL matches nothing, and of REALs and BLOBs entries say nothing, so that
+** their block is on a list that is always read: a REAL's text depends on SQLite's version.
+**
+** How grams are cut into lists is a row of the column's NAME_entriesN, of rowid -1 or -2 by the
+** generation's place: the 6,144 bytes of core/entries/lists.h and 8 of checksum, which the lists'
+** number, drawn at random, is part of.
+*/
+#include "index_texts.h"
+#include "index_source.h"
+
+#include <string.h>
+
+#include "../../core/bytes.h"
+#include "../../core/numeric.h"
+#include "../../core/xxh64.h"
+
+/* -- Lists ----------------------------------------------------------------------------------- */
+
+/* The lists that were read last. */
+struct index_lists_kept {
+  uint64_t number;
+  bloom_lists lists;
+};
+
+static uint64_t lists_checksum(const uint8_t *bytes, uint64_t number){
+  return bloom_mix64(bloom_xxh64(bytes, BLOOM_LISTS_BYTES) ^ bloom_mix64(number));
+}
+
+void bloom_index_lists_free(bloom_index *index){
+  int key, place;
+  for(key=0; key<INDEX_MAX_KEYS; key++){
+    for(place=0; place<INDEX_MAX_GENERATIONS; place++){
+      sqlite3_free(index->lists[key][place]);
+      index->lists[key][place] = NULL;
+    }
+  }
+}
+
+int bloom_index_lists_read(bloom_index *index, const index_generation *generation, int key,
+                           const bloom_lists **lists){
+  const uint64_t number = generation->keys[key].number;
+  struct index_lists_kept **place = &index->lists[key][generation->place], *kept;
+  sqlite3_stmt *row;
+  int rc;
+  *lists = NULL;
+  if( *place && (*place)->number==number ){
+    *lists = &(*place)->lists;
+    return SQLITE_OK;
+  }
+  kept = sqlite3_malloc64(sizeof(*kept));
+  if( kept==NULL ) return SQLITE_NOMEM;
+  rc = bloom_index_statement_take(index, sqlite3_mprintf(
+      "SELECT e.data FROM \"%w\".\"%w_entries%d\" AS e WHERE e.rowid = %d", index->schema,
+      index->name, key + 1, -1 - (int)generation->place), &row);
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
+  if( rc==SQLITE_ROW ){
+    const uint8_t *bytes = sqlite3_column_blob(row, 0);
+    rc = SQLITE_CORRUPT_VTAB;
+    if( bytes && sqlite3_column_bytes(row, 0)==BLOOM_LISTS_BYTES + 8
+       && bloom_load64_le(bytes + BLOOM_LISTS_BYTES)==lists_checksum(bytes, number)
+       && bloom_lists_unpack(&kept->lists, bytes) ) rc = SQLITE_OK;
+  }else if( rc==SQLITE_DONE || rc==SQLITE_ERROR ){
+    rc = SQLITE_CORRUPT_VTAB;
+  }
+  bloom_index_statement_give_back(index, row);
+  if( rc!=SQLITE_OK ){
+    sqlite3_free(kept);
+    return rc;
+  }
+  sqlite3_free(*place);
+  *place = kept;
+  kept->number = number;
+  *lists = &kept->lists;
+  return SQLITE_OK;
+}
+
+int bloom_index_lists_write(bloom_index *index, index_generation *generation, int key,
+                            const bloom_lists *lists){
+  uint8_t bytes[BLOOM_LISTS_BYTES + 8];
+  sqlite3_stmt *write = NULL;
+  uint64_t number;
+  int rc;
+  sqlite3_randomness(sizeof(number), &number);
+  bloom_lists_pack(lists, bytes);
+  bloom_store64_le(bytes + BLOOM_LISTS_BYTES, lists_checksum(bytes, number));
+  rc = bloom_sql_prepare(index->connection, &write, "INSERT OR REPLACE INTO"
+                         " \"%w\".\"%w_entries%d\"(rowid, data) VALUES (%d, ?1)", index->schema,
+                         index->name, key + 1, -1 - (int)generation->place);
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_blob(write, 1, bytes, sizeof(bytes), SQLITE_STATIC);
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, write);
+  if( rc==SQLITE_DONE ) generation->keys[key].number = number;
+  return bloom_sql_end(write, rc);
+}
+
+/* -- Values ---------------------------------------------------------------------------------- */
+
+void bloom_index_text_begin(index_text *text, const index_key *key, sqlite3_value *value){
+  const int type = sqlite3_value_type(value);
+  text->is_any = type==SQLITE_FLOAT || type==SQLITE_BLOB;
+  text->is_none = type==SQLITE_NULL;
+  if( type==SQLITE_INTEGER ){
+    sqlite3_snprintf(sizeof(text->digits), text->digits, "%lld", sqlite3_value_int64(value));
+    bloom_text_begin(&text->reading, (const uint8_t *)text->digits, strlen(text->digits), 0);
+  }else if( type==SQLITE_TEXT ){
+    const uint8_t *bytes = sqlite3_value_text(value);
+    /* Without memory for it the block is always read. */
+    text->is_any = bytes==NULL;
+    bloom_text_begin(&text->reading, bytes, bytes ? (size_t)sqlite3_value_bytes(value) : 0,
+                     key->is_regexp);
+  }
+}
+
+size_t bloom_index_text_next(index_text *text, const bloom_lists *lists,
+                             uint32_t numbers[BLOOM_TEXT_ROOM]){
+  if( text->is_none ) return 0;
+  if( !text->is_any ) return bloom_text_next_lists(&text->reading, lists, numbers);
+  text->is_none = 1;
+  numbers[0] = bloom_lists_any(lists);
+  return 1;
+}
+
+/* -- Patterns -------------------------------------------------------------------------------- */
+
+size_t bloom_index_needle_like(const bloom_index *index, const bloom_lists *lists,
+                               index_condition_kind kind, sqlite3_value *pattern,
+                               bloom_lists_range *ranges){
+  const int max_bytes = sqlite3_limit(index->connection->db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, -1);
+  const uint8_t *text = sqlite3_value_type(pattern)==SQLITE_TEXT ? sqlite3_value_text(pattern)
+      : NULL;
+  const int num_bytes = text ? sqlite3_value_bytes(pattern) : 0;
+  /* A longer one is an error of the function, if there is a row. */
+  if( num_bytes>max_bytes ) return 0;
+  return bloom_needle_ranges(lists, kind==INDEX_GLOB ? BLOOM_NEEDLE_GLOB : BLOOM_NEEDLE_LIKE, text,
+                             (size_t)num_bytes, ranges, 0, INDEX_MAX_RANGES);
+}
+
+size_t bloom_index_needle_equal(const bloom_index *index, const bloom_lists *lists, int key,
+                                sqlite3_value *value, bloom_lists_range *ranges){
+  const int is_rtrim = index->config.keys[key].equality.collation==BLOOM_COLLATION_RTRIM;
+  const uint8_t *text;
+  size_t num_bytes;
+  if( sqlite3_value_type(value)!=SQLITE_TEXT || bloom_text_may_be_number(value) ) return 0;
+  text = sqlite3_value_text(value);
+  num_bytes = text ? (size_t)sqlite3_value_bytes(value) : 0;
+  while( is_rtrim && num_bytes>0 && text[num_bytes-1]==' ' ) num_bytes--;
+  return bloom_needle_ranges(lists, is_rtrim ? BLOOM_NEEDLE_EQUAL_RTRIM : BLOOM_NEEDLE_EQUAL, text,
+                             num_bytes, ranges, 0, INDEX_MAX_RANGES);
+}
+
+size_t bloom_index_needle_regexp(const bloom_regexp *regexp, uint32_t term,
+                                 const bloom_lists *lists, bloom_lists_range *ranges){
+  size_t num_ranges = 0;
+  uint32_t i;
+  for(i=0; i<regexp->num_literals; i++){
+    const bloom_regexp_literal literal = regexp->literals[i];
+    if( !(regexp->required.terms[term] >> i & 1) ) continue;
+    num_ranges = bloom_needle_ranges(lists, BLOOM_NEEDLE_PART, regexp->bytes + literal.first,
+                                     literal.num_bytes, ranges, num_ranges, INDEX_MAX_RANGES);
+  }
+  return num_ranges;
+}
+
+/* -- Functions ------------------------------------------------------------------------------- */
+
+int bloom_index_like_check(bloom_index *index, index_condition *condition){
+  const index_function function = {condition->kind==INDEX_GLOB ? "glob" : "like", 2};
+  int is_trusted = 0, rc = SQLITE_OK;
+  if( !index_is_regexp(condition->kind) ){
+    rc = bloom_index_are_built_in(index, &function, 1, &is_trusted);
+  }else if( condition->key>=0 ){
+    rc = bloom_index_regexp_check(index, condition, &is_trusted);
+  }
+  if( is_trusted ) return rc;
+  condition->key = -1;
+  condition->is_unpassed = 1;
+  return rc;
+}
+
+int bloom_index_like_read_literal(index_condition *condition, sqlite3_value *literal){
+  sqlite3_value *copy;
+  const uint8_t *text;
+  int is_empty = 0, rc = SQLITE_OK;
+  if( literal==NULL || sqlite3_value_type(literal)!=SQLITE_TEXT ) return SQLITE_OK;
+  copy = sqlite3_value_dup(literal);
+  text = copy ? sqlite3_value_text(copy) : NULL;
+  if( text==NULL ){
+    rc = SQLITE_NOMEM;
+  }else if( index_is_regexp(condition->kind) ){
+    bloom_regexp regexp;
+    rc = bloom_index_regexp_read(copy, condition->kind, &regexp);
+    is_empty = regexp.num_literals==0;
+  }else{
+    is_empty = bloom_needle_is_empty(condition->kind==INDEX_GLOB ? BLOOM_NEEDLE_GLOB
+                                     : BLOOM_NEEDLE_LIKE, text, (size_t)sqlite3_value_bytes(copy));
+  }
+  if( is_empty ) condition->key = -1;
+  sqlite3_value_free(copy);
+  return rc;
+}
+
+int bloom_index_are_built_in(bloom_index *index, const index_function *functions, int num_functions,
+                             int *are_built_in){
+  int i, found = 0, num_others = 0;
+  sqlite3_stmt *row;
+  /* Not FROM pragma_function_list: behind sqlite3_deserialize() SQLite 3.40.1 crashes over it. */
+  int rc = bloom_sql_prepare(index->connection, &row, "PRAGMA function_list");
+  while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
+    const char *name;
+    const int num_args = sqlite3_column_int(row, 4);
+    rc = bloom_sql_column_text(row, 0, &name);
+    for(i=0; i<num_functions && rc==SQLITE_OK; i++){
+      if( sqlite3_stricmp(name, functions[i].name)!=0 || (num_args!=functions[i].num_args
+                                                          && num_args!=-1) ) continue;
+      if( sqlite3_column_int(row, 1) ) found |= 1 << i; else num_others++;
+    }
+  }
+  sqlite3_finalize(row);
+  *are_built_in = rc==SQLITE_DONE && found==(1 << num_functions) - 1 && num_others==0;
+  return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
+}

@@ -1,0 +1,138 @@
+"""A table that grows in every shape of ids, by merges of a few rows: look-ups find what the table has, and read little for it.
+
+    python3 test/index/growth.py [--load ./bloom] [--only NAME]
+
+Joins and rebuilds that are spread over many merges go on all the while: the small build has them in tables of some hundred rows.
+"""
+import random
+import struct
+import sys
+
+from log import command, state  # the first: it finds the others
+from cases import case, expect, main, one, test
+
+NUM_ROWS = 1200
+STEP = 40
+
+
+def snowflakes(draw, i):
+    """So many milliseconds since the last burst of eight."""
+    return (i // 8 * 13 + draw.randrange(3)) << 22 | 3 << 12 | i % 8
+
+
+IDS = {
+    "dense": lambda draw, i: i + 1,
+    "with holes": lambda draw, i: 7 * i + draw.randrange(7),
+    "descending": lambda draw, i: NUM_ROWS - i,
+    "two writers": lambda draw, i: i // 2 + (10**9 if i % 2 else 1),
+    "worker << 48 | seq": lambda draw, i: i % 5 << 48 | i // 5,
+    "snowflakes": snowflakes,
+    "random": lambda draw, i: draw.getrandbits(63),
+    "random, of both signs": lambda draw, i: draw.getrandbits(64) - 2**63,
+    "negative": lambda draw, i: i - NUM_ROWS,
+    "at both ends": lambda draw, i: (-2**63, 2**63 - 1)[i] if i < 2 else i,
+}
+
+
+def make(files, columns):
+    db = files.connect()
+    db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT, message TEXT)")
+    db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, %s)" % columns)
+    return db
+
+
+def finds_all(db, draw, num_rows):
+    """What of a sample of rows the table finds, the index finds, too."""
+    rows = db.execute("SELECT id, k, message FROM log ORDER BY random() LIMIT ?", (num_rows,)).fetchall()
+    for id, k, message in rows:
+        for condition, value in ("k = ?", k), ("message LIKE ?", "%" + message[2:-1] + "%"), ("message LIKE ?", message[:9] + "%"):
+            wanted, found = (db.execute("SELECT id FROM %s WHERE %s ORDER BY id" % (table, condition), (value,)).fetchall()
+                             for table in ("log", "log_index"))
+            assert (id,) in found, (id, condition, value)
+            expect(found, wanted, condition)
+    for i in range(num_rows):
+        expect(one(db, "SELECT count(*) FROM log_index WHERE k = ?", "absent %d" % draw.randrange(10**9)), 0)
+
+
+def num_generations(db):
+    return struct.unpack_from("<I", state(db, "layout"), 44)[0]
+
+
+def grows(files, shape):
+    draw = random.Random(7)
+    db = make(files, "k, message LIKE")
+    most_generations = 1
+    for i in range(NUM_ROWS):
+        db.execute("INSERT OR REPLACE INTO log VALUES (?, ?, ?)", (IDS[shape](draw, i), "key %d" % draw.randrange(10**9),
+                                                                   "request %d of host-%d" % (i * 7919, draw.randrange(40))))
+        if i % STEP:
+            continue
+        if i % (6 * STEP) == 0:
+            db.execute("UPDATE log SET k = k || 'u' WHERE id IN (SELECT id FROM log ORDER BY random() LIMIT 9)")
+            db.execute("DELETE FROM log WHERE id IN (SELECT id FROM log ORDER BY random() LIMIT 4)")
+        command(db, "merge=%d" % (STEP + 20))
+        most_generations = max(most_generations, num_generations(db))
+        if i % (10 * STEP) == 0:
+            command(db, "integrity-check")
+            finds_all(db, draw, 12)
+    command(db, "merge")
+    expect(num_generations(db), 1, "a whole merge ends a rebuild")
+    command(db, "integrity-check")
+    finds_all(db, draw, 60)
+    return most_generations
+
+
+for shape in IDS:
+    case(grows, shape, shape)
+
+
+@test
+def rebuilds_are_spread(files):
+    """Rows that change again and again are merged again, a part in each merge."""
+    draw = random.Random(3)
+    db = make(files, "k")
+    most_generations = 1
+    for turn in range(60):
+        db.executemany("INSERT OR REPLACE INTO log VALUES (?, ?, '')",
+                       [(draw.randrange(500), "key %d" % draw.randrange(10**9)) for i in range(50)])
+        command(db, "merge=50")
+        most_generations = max(most_generations, num_generations(db))
+        for id, k in db.execute("SELECT id, k FROM log ORDER BY random() LIMIT 5").fetchall():
+            expect(db.execute("SELECT id FROM log_index WHERE k = ?", (k,)).fetchall(), [(id,)])
+    expect(most_generations, 2)
+
+
+@test
+def equal_keys(files):
+    """A value that many rows have is one list, and never wider than the rows."""
+    for num_values in 1, 8, 1000:
+        db = files.connect(":memory:")
+        db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT)")
+        db.execute("INSERT INTO log WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 8000)"
+                   " SELECT i, 'v' || (i * 7919 %% %d) FROM c" % num_values)
+        db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, k)")
+        command(db, "merge")
+        for k, count in db.execute("SELECT k, count(*) FROM log GROUP BY k LIMIT 8").fetchall():
+            expect(one(db, "SELECT count(*) FROM log_index WHERE k = ?", k), count)
+        expect(one(db, "SELECT count(*) FROM log_index WHERE k = 'absent'"), 0)
+
+
+@test
+def two_characters(files):
+    """Of Chinese, Japanese or Korean they are a needle of six bytes: a thousand of them."""
+    draw = random.Random(11)
+    db = make(files, "message LIKE")
+    letters = [chr(first + i) for first in (0x4e00, 0x3042, 0xac00) for i in range(0, 400, 5)]
+    db.executemany("INSERT INTO log VALUES (?, '', ?)",
+                   [(i + 1, "".join(draw.choice(letters) for n in range(draw.randrange(2, 30)))) for i in range(1500)])
+    command(db, "merge")
+    texts = dict(db.execute("SELECT id, message FROM log").fetchall())
+    for turn in range(1000):
+        needle = draw.choice(letters) + draw.choice(letters)
+        found = db.execute("SELECT id FROM log_index WHERE message LIKE ? ORDER BY id", ("%" + needle + "%",)).fetchall()
+        expect(found, [(id,) for id, text in texts.items() if needle in text])
+    assert "message LIKE" in str(db.execute("EXPLAIN QUERY PLAN SELECT id FROM log_index WHERE message LIKE '%\u4e2d\u6587%'").fetchall())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
