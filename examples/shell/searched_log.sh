@@ -1,6 +1,6 @@
 #!/bin/sh
 # Shows: a log that one program writes, without the extension, and another one searches,
-# with it: by key and by message, with blocks of rows left out that cannot have what is asked.
+# with it: by key and by message, reading only blocks of rows that can have what is asked.
 # Run, from the top of the project, after `make`:  sh examples/shell/searched_log.sh
 # What it prints is in searched_log.expected.
 set -eu
@@ -31,13 +31,13 @@ DELETE FROM log WHERE id = $1 + 501;
 END
 }
 
-# The one that searches takes new rows into blocks when it likes.
+# The one that searches takes new rows into the index when it likes.
 write 1 200000
 $sqlite "$work/log.db" <<END
 .load ./bloom
 INSERT INTO log_index(log_index) VALUES ('merge');
-.print covered, and per cent of the text that its index takes:
-SELECT covered, bytes_3 * 100 / (SELECT sum(length(message)) FROM log) FROM log_index_state;
+.print covered, and bytes a row that the index takes:
+SELECT covered, bytes / covered FROM log_index_state;
 END
 
 # Rows that were written since the last merge are found as well, and so are changed ones.
@@ -53,7 +53,7 @@ SELECT id, message FROM log_index WHERE message LIKE 'moved:%';
 SELECT id, message FROM log_index WHERE message GLOB '*/orders/22713[0-9] *';
 .print by both, the newest two:
 SELECT id, message FROM log_index WHERE user_id = 763 AND message LIKE '%signed in%' ORDER BY id DESC LIMIT 2;
-.print which conditions pick blocks:
+.print which conditions the index serves:
 .eqp on
 SELECT count(*) FROM log_index WHERE user_id = 763 AND message LIKE '%signed in%';
 .eqp off
@@ -62,5 +62,5 @@ SELECT (SELECT count(*) FROM log_index WHERE message LIKE '%session 5f%'), (SELE
 .print after another merge: covered, changed rows, whatever speaks against the index
 INSERT INTO log_index(log_index) VALUES ('merge');
 INSERT INTO log_index(log_index) VALUES ('integrity-check');
-SELECT covered, changed_rows, note FROM log_index_state;
+SELECT covered, (SELECT count(*) FROM log_index_changed), note FROM log_index_state;
 END

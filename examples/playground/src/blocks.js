@@ -5,7 +5,7 @@ const NUM_LOG_ROWS = 40000;
 const MAX_ROWS_SHOWN = 5;
 const MAX_SEARCH_MS = 5000;
 const MAX_RUNS_TOLD = 12;
-const END_BYTES = 24, ENDS_A_PART = 42, CHECKSUM_BYTES = 6;
+const SHIFT_AT = 60;
 
 /* In no order, and the same on every visit.  Every tenth row belongs to an older row's trace. */
 const traceOf = (number) => `lower(hex(bloom_key(${number}, 'siphash', zeroblob(16))))`;
@@ -25,26 +25,15 @@ CREATE VIRTUAL TABLE log_index USING bloom_index(log, trace_id, message LIKE);
 INSERT INTO log_index(log_index) VALUES ('merge');
 `;
 
-/* For each column: its condition, and the table of its blocks. */
-const searches = {
-  trace_id: {condition: "trace_id = ?", table: "log_index_blocks_1"},
-  message: {condition: "message LIKE ?", table: "log_index_blocks_2"},
-};
+const conditions = {trace_id: "trace_id = ?", message: "message LIKE ?"};
 const patterns = ["%request 8ee06837 %", "%locked%", "%declined%", "%took 9_ ms%", "%xyz%", "%re%"];
 
-/* The last id of each block: of finished ones from where index_blocks.c says, then the open one's. */
-function readEnds(db, table) {
-  const [[covered]] = db.exec("SELECT covered FROM log_index_state")[0].rows;
-  const ends = [];
-  for (const [bytes] of db.exec(`SELECT data FROM ${table} WHERE rowid BETWEEN 3 AND 10 AND length(data) > 0 ORDER BY rowid`)[0].rows) {
-    const view = new DataView(bytes.buffer, bytes.byteOffset);
-    for (let i = 0; i < 4 * ENDS_A_PART; i++) {
-      const at = i * END_BYTES + Math.floor(i / ENDS_A_PART) * CHECKSUM_BYTES;
-      if (view.getUint32(at + 16, true) > 0) ends.push(Number(view.getBigInt64(at + 8, true)));
-    }
-  }
-  if (ends.length === 0 || ends[ends.length - 1] < covered) ends.push(covered);
-  return ends;
+/* The last id of each block: its rows have one id >> shift, which ext/FORMATS.md has in the layout. */
+function readEnds(db) {
+  const [[covered, layout]] = db.exec("SELECT covered, layout FROM log_index_state")[0].rows;
+  const numIds = 2 ** layout[SHIFT_AT], ends = [];
+  for (let next = numIds; next <= covered; next += numIds) ends.push(next - 1);
+  return [...ends, covered];
 }
 
 /* "1, 3 to 5" of ascending numbers. */
@@ -65,10 +54,10 @@ export function startBlocks(db) {
   const seen = new Set(); // ids of the rows that were read
   db.watch("note_read", (id) => seen.add(id));
   db.exec(logTables);
-  for (const search of Object.values(searches)) search.ends = readEnds(db, search.table);
+  const ends = readEnds(db);
 
   /* Returns the number of blocks that were read. */
-  function drawBlocks(ends, found) {
+  function drawBlocks(found) {
     const blocksOf = (ids) => new Set(Array.from(ids, (id) => ends.findIndex((last) => id <= last)));
     // The table's last row is read each time, and fills no square by itself.
     const read = blocksOf([...seen].filter((id) => id < NUM_LOG_ROWS)), hits = blocksOf(found);
@@ -84,17 +73,16 @@ export function startBlocks(db) {
   }
 
   function show() {
-    const {condition, ends} = searches[column.value];
     let rows = [];
     seen.clear();
     error.hidden = true;
     try {
-      [{rows}] = db.exec(`SELECT id, trace_id, message FROM log_index WHERE ${condition}`, [input.value], {maxMs: MAX_SEARCH_MS});
+      [{rows}] = db.exec(`SELECT id, trace_id, message FROM log_index WHERE ${conditions[column.value]}`, [input.value], {maxMs: MAX_SEARCH_MS});
     } catch (failure) {
       error.hidden = false;
       error.textContent = failure.message;
     }
-    const numRead = drawBlocks(ends, rows.map(([id]) => id));
+    const numRead = drawBlocks(rows.map(([id]) => id));
     byId("blocks-verdict").textContent = `${count(numRead)} of ${some(ends.length, "block")} read, ${some(rows.length, "row")} found. `
       + `SQLite looked at ${count(seen.size)} of ${count(NUM_LOG_ROWS)} rows.`;
     const place = byId("blocks-rows");
