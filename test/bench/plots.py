@@ -365,58 +365,55 @@ def kernels(results):
     return "Both encodings are built and tested faster than by LevelDB's library", panels
 
 
+def by_rows(results, what, contestant, unit, factor=lambda num_rows: 1):
+    rows = results.rows("index_keys", what=what, contestant=contestant, unit=unit)
+    return sorted((int(row["rows"]), factor(int(row["rows"])) * float(row["value"])) for row in rows)
+
+
 def index(results):
-    def of(what, contestant, factor=1):
-        its = results.rows("index", what=what, contestant=contestant)
-        return [(int(row["rows"]), factor * float(row["value"])) for row in sorted(its, key=lambda row: int(row["rows"]))]
+    def megabytes(contestant):
+        return by_rows(results, "key, space", contestant, "bytes a row", lambda num_rows: num_rows / 1e6)
 
-    sizes = [n for n, _ in of("look-up absent", "scan")]
-
-    def megabytes(what, contestant):
-        return [(n, n * value / 1e6) for n, value in of(what, contestant)]
-
-    shared = {"x": (80_000, sizes[-1]), "log": "xy", "xlabel": "rows",
-              "xticks": [tick for tick in KEY_TICKS if 10**5 <= tick[1] <= sizes[-1]]}
-    return "A tenth of the size of an index, and far faster than a scan", [
-        Panel([Line("plain scan", of("look-up absent", "scan", 1000), "soft", SQUARE),
-               Line("bloom_index, a key in one row", of("look-up present", "bloom_index", 1000), "blue", CIRCLE),
-               Line("the same, by message", of("needle id12", "bloom_index", 1000), "green", DIAMOND),
-               Line("B-tree index", of("look-up present", "index", 1000), "vermilion", TRIANGLE)],
-              y=(0.003, sizes[-1] / 4000), ylabel="time of a look-up",
-              yticks=[("10 us", 0.01), ("100 us", 0.1), ("1 ms", 1), ("10 ms", 10), ("100 ms", 100), ("1 s", 1000), ("10 s", 10000)], **shared),
-        Panel([Line("B-tree index of texts", megabytes("space text", "index"), "vermilion", TRIANGLE),
-               Line("bloom_index", megabytes("space text, 12 probes", "bloom_index"), "blue", CIRCLE)],
-              y=(0.1, 4e-5 * sizes[-1]), ylabel="size, 16 hexadecimal digits",
+    lines = [Line("bloom_index, a key", by_rows(results, "key, present", "bloom_index", "pages"), "blue", CIRCLE),
+             Line("bloom_index, absent", by_rows(results, "key, absent", "bloom_index", "pages"), "blue", CIRCLE, dashed=True),
+             Line("B-tree, a key", by_rows(results, "key, present", "index", "pages"), "vermilion", TRIANGLE),
+             Line("B-tree, absent", by_rows(results, "key, absent", "index", "pages"), "vermilion", TRIANGLE, dashed=True)]
+    most = max(n for n, _ in lines[0].points)
+    shared = {"x": (80_000, most), "xlabel": "rows", "xticks": [tick for tick in KEY_TICKS if 10**5 <= tick[1] <= most]}
+    return "A ninth of the size of an index, and twice its pages", [
+        Panel(lines, y=(0, 20), log="x", ylabel="pages of 4 KB that a look-up reads, cold: median",
+              yticks=[(str(n), n) for n in range(0, 21, 5)], **shared),
+        Panel([Line("B-tree index", megabytes("index"), "vermilion", TRIANGLE),
+               Line("bloom_index", megabytes("bloom_index"), "blue", CIRCLE)],
+              y=(0.1, 4e-5 * most), log="xy", ylabel="size, 16 hexadecimal digits",
               yticks=[("100 KB", 0.1), ("1 MB", 1), ("10 MB", 10), ("100 MB", 100), ("1 GB", 1000)], height=180, **shared)]
 
 
-def index_pages(results):
-    def of(what, contestant):
-        rows = results.rows("index_pages", unit="pages", what=what, contestant=contestant)
-        return [(int(row["rows"]), float(row["value"])) for row in sorted(rows, key=lambda row: int(row["rows"]))]
-
-    sizes = [n for n, _ in of("absent key", "bloom_index")]
-    panels = []
-    for text, lines in (
-            ("a look-up of a key", [Line("plain scan", of("absent key", "scan"), "soft", SQUARE),
-                                    Line("bloom_index, a key that is there", of("key", "bloom_index"), "blue", CIRCLE),
-                                    Line("bloom_index, an absent key", of("absent key", "bloom_index"), "blue", CIRCLE, dashed=True),
-                                    Line("B-tree index", of("key", "index"), "vermilion", TRIANGLE)]),
-            ("a look-up of a piece of text in one row", [
-                Line("plain scan", of("needle", "scan"), "soft", SQUARE),
-                Line("FTS5, detail=full", of("needle", "FTS5, detail=full"), "vermilion", TRIANGLE),
-                Line("FTS5, detail=none", of("needle", "FTS5, detail=none"), "green", DIAMOND),
-                Line("bloom_index", of("needle", "bloom_index"), "blue", CIRCLE)])):
-        panels.append(Panel(lines, x=(80_000, sizes[-1]), y=(3, 1_000_000), log="xy", height=200, xlabel="rows",
-                            ylabel=f"pages of 4 KB that {text} reads, cold: median",
-                            xticks=[tick for tick in KEY_TICKS if 10**5 <= tick[1] <= sizes[-1]],
-                            yticks=[(f"{n:,}", n) for n in (10, 100, 1000, 10_000, 100_000, 1_000_000)]))
-    return "Cold, a look-up reads tens of pages, where the scan reads them all", panels
+def index_texts(results):
+    """Pages by size: a line for each text, through bloom_index and FTS5."""
+    marks = {"bloom_index": ("blue", CIRCLE), "fts5 none": ("green", DIAMOND), "fts5 full": ("vermilion", TRIANGLE)}
+    lines = []
+    for text, kind in (("log", "halves"), ("descriptions", "halves"), ("documents", "halves")):
+        points = []
+        for contestant, mark in marks.items():
+            try:
+                size = results.rows("index_texts", what=f"text {text}, size", contestant=contestant, unit="share")
+                pages = results.rows("index_texts", what=f"text {text}, {kind}", contestant=contestant, unit="pages")
+            except Missing:
+                continue
+            points.append((100 * float(size[0]["value"]), float(pages[0]["value"])))
+            name = contestant.replace("fts5 ", "FTS5, detail=")
+            lines.append(Line(name if text == "log" else "", [points[-1]], *mark))
+        lines.insert(0, Line("" if len(points) < 2 else text, points[:2][::-1], "soft"))
+    return "A tenth of the text, and fewer pages than FTS5", [
+        Panel(lines, x=(8, 700), y=(3, 1000), log="xy", height=260, xlabel="size, % of the text",
+              ylabel="pages that 8 bytes in no row read, cold: median", xticks=[(f"{n} %", n) for n in (10, 20, 50, 100, 200, 500)],
+              yticks=[(f"{n:,}", n) for n in (3, 10, 30, 100, 300, 1000)])]
 
 
 PICTURES = {"joins": joins, "bits-per-key": bits_per_key, "number-of-keys": number_of_keys,
             "per-row": per_row, "kernels": kernels, "index": index,
-            "index-pages": index_pages}
+            "index-texts": index_texts}
 
 
 def main():

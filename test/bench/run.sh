@@ -93,8 +93,17 @@ fetch_translations() {
   apt-get -q update -o Dir::State::Lists="$lists" -o Acquire::Languages=en &&
     /usr/lib/apt/apt-helper cat-file "$(ls -S "$lists"/*_main_i18n_Translation-en* | head -n 1)" >"$TRANSLATIONS"
 }
+# Manual pages in Chinese and Japanese, for index.
+fetch_manual() {
+  mkdir -p "$BENCH_FOLDER/data"
+  (cd "$BENCH_FOLDER/data" && apt-get -q download "$1" && mv "$1"_*.deb "$1.deb")
+}
 case " $chosen " in
-  *" index "*|"  ") [ -s "$TRANSLATIONS" ] || fetch_translations >/dev/null 2>&1 || echo "left out: descriptions of packages" ;;
+  *" index "*|"  ")
+    [ -s "$TRANSLATIONS" ] || fetch_translations >/dev/null 2>&1 || echo "left out: descriptions of packages"
+    for package in manpages-zh manpages-ja; do
+      [ -s "$BENCH_FOLDER/data/$package.deb" ] || fetch_manual "$package" >/dev/null 2>&1 || echo "left out: $package"
+    done ;;
 esac
 
 if [ $size = full ]; then pick() { echo "$2"; }; else pick() { echo "$1"; }; fi
@@ -112,7 +121,6 @@ bench index-shares    each   $python test/bench/index_shares.py $(pick '40000 3'
 bench index-json      each   $python test/bench/index_json.py $(pick '100000 3' '1000000 5')
 bench regexp          each   $python test/bench/regexp.py $size ${ROWS:+--rows $ROWS}
 bench index-ranges    once   $python test/bench/index_ranges.py $(pick 500000 5000000)
-bench index_pages     once   $python test/bench/index_pages.py $size ${ROWS:+--rows $ROWS}
 bench index-keys      once   $python test/bench/index_keys.py $(pick 300000 100000000)
 
 if ls "$BENCH_FOLDER"/raw/*/*.tsv >/dev/null 2>&1; then # index-ranges and index-keys alone keep none
