@@ -87,24 +87,40 @@ static int index_check_find_row(index_checker *checker, const index_generation *
 ** not there, UINT32_MAX if all are. */
 static int index_check_pairs(index_checker *checker, const index_generation *generation,
                              index_pairs *pairs, uint32_t *missing){
+  const index_key_layout *of_key = &generation->keys[checker->key];
   const uint32_t mask = ((uint32_t)1 << INDEX_PAIR_BLOCK_BITS) - 1;
-  index_block_set found = {0, NULL};
+  const index_run *runs[INDEX_ROOM_RUNS];
+  index_union *lists = sqlite3_malloc64(sizeof(*lists));
+  uint32_t j, at = 0;
   size_t i;
-  int rc = bloom_index_pairs_sort(pairs);
+  int is_found = 1, rc = lists ? bloom_index_pairs_sort(pairs) : SQLITE_NOMEM;
   *missing = UINT32_MAX;
+  if( lists ) lists->runs = NULL;
+  for(j=0; j<of_key->num_runs; j++) runs[j] = &of_key->runs[j];
+  if( rc==SQLITE_OK && pairs->num_pairs>0 ){
+    rc = bloom_index_union_start(lists, checker->index, checker->key, of_key, runs,
+                                 (int)of_key->num_runs,
+                                 pairs->list[0] >> INDEX_PAIR_BLOCK_BITS, 0);
+    if( rc==SQLITE_OK ) rc = bloom_index_union_next(lists, &is_found);
+  }
   for(i=0; i<pairs->num_pairs && rc==SQLITE_OK && *missing==UINT32_MAX; i++){
     const uint64_t token = pairs->list[i] >> INDEX_PAIR_BLOCK_BITS;
     const uint32_t block = (uint32_t)pairs->list[i] & mask;
-    if( i==0 || token!=pairs->list[i-1]>>INDEX_PAIR_BLOCK_BITS ){
-      const index_tokens tokens = {token, 1};
-      bloom_index_blocks_free(&found);
-      rc = bloom_index_blocks_make(&found, generation->num_spans);
-      if( rc==SQLITE_OK ) rc = bloom_index_look_up(checker->index, generation, checker->key,
-                                                   &tokens, 1, NULL, &found);
+    const uint32_t segment = block/BLOOM_SEGMENT_BLOCKS;
+    while( rc==SQLITE_OK && is_found && (lists->token<token
+           || (lists->token==token && lists->segment<segment)) ){
+      rc = bloom_index_union_next(lists, &is_found);
+      at = 0;
     }
-    if( rc==SQLITE_OK && bloom_index_blocks_next(&found, block)!=block ) *missing = block;
+    if( rc!=SQLITE_OK ) break;
+    if( is_found && lists->token==token && lists->segment==segment ){
+      while( at<lists->num_blocks && lists->blocks[at]<block%BLOOM_SEGMENT_BLOCKS ) at++;
+      if( at<lists->num_blocks && lists->blocks[at]==block%BLOOM_SEGMENT_BLOCKS ) continue;
+    }
+    *missing = block;
   }
-  bloom_index_blocks_free(&found);
+  if( lists ) bloom_index_union_end(lists);
+  sqlite3_free(lists);
   bloom_index_pairs_clear(pairs);
   return rc;
 }

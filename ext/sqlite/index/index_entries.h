@@ -231,11 +231,12 @@ typedef struct index_union {
   struct index_union_run *runs;
 } index_union;
 
-/* Begins at the first list at or behind (token, segment).  bloom_index_union_end() is for the
-** caller in any case, unless lists->runs is NULL. */
+/* Begins at the first list at or behind (token, segment).  of_key: what a join has taken of its
+** sources is left out; NULL: nothing is.  bloom_index_union_end() is for the caller in any case,
+** unless lists->runs is NULL. */
 int bloom_index_union_start(index_union *lists, bloom_index *index, int key,
-                            const index_run *const *runs, int num_runs, uint64_t token,
-                            uint32_t segment);
+                            const index_key_layout *of_key, const index_run *const *runs,
+                            int num_runs, uint64_t token, uint32_t segment);
 int bloom_index_union_next(index_union *lists, int *is_found);
 void bloom_index_union_end(index_union *lists);
 

@@ -26,6 +26,7 @@
 typedef struct index_union_run {
   index_run_reader reader;
   const index_run *run;
+  uint64_t first; /* id of its first list that counts */
   uint32_t num_segments;
   int is_open; /* it is at a list: */
   uint64_t token;
@@ -44,6 +45,7 @@ static int union_seek(index_union_run *run, uint64_t token, uint32_t segment){
   uint64_t id = token * run->num_segments;
   int is_found, rc;
   id += segment<run->num_segments ? segment : run->num_segments;
+  if( id<run->first ) id = run->first;
   rc = bloom_index_run_seek(&run->reader, run->run, id, &is_found);
   return rc==SQLITE_OK ? union_take(run, is_found) : rc;
 }
@@ -54,8 +56,8 @@ void bloom_index_union_end(index_union *lists){
 }
 
 int bloom_index_union_start(index_union *lists, bloom_index *index, int key,
-                            const index_run *const *runs, int num_runs, uint64_t token,
-                            uint32_t segment){
+                            const index_key_layout *of_key, const index_run *const *runs,
+                            int num_runs, uint64_t token, uint32_t segment){
   int i, rc = SQLITE_OK;
   lists->index = index;
   lists->key = key;
@@ -71,6 +73,7 @@ int bloom_index_union_start(index_union *lists, bloom_index *index, int key,
     run->run = runs[i];
     run->num_segments = bloom_entries_num_segments(runs[i]->end_block);
     run->is_open = 0;
+    run->first = of_key ? bloom_index_run_first(of_key, runs[i]) : 0;
     rc = union_seek(run, token, segment);
   }
   return rc;
@@ -153,7 +156,7 @@ static int join_copy(bloom_index *index, int key, const index_run *const *source
   if( writer && lists ){
     bloom_index_run_start(writer, index, key, target,
                           num_tokens*num_segments/(all_pairs + 1) + 1);
-    rc = bloom_index_union_start(lists, index, key, sources, num_sources, next/num_segments,
+    rc = bloom_index_union_start(lists, index, key, NULL, sources, num_sources, next/num_segments,
                                  (uint32_t)(next%num_segments));
     while( rc==SQLITE_OK && num_pairs<max_pairs
           && (rc = bloom_index_union_next(lists, &is_found))==SQLITE_OK && is_found ){

@@ -27,6 +27,7 @@
 #ifndef INDEX_BLOCK_BYTES
 # define INDEX_BLOCK_BYTES 3072.0
 #endif
+#define SAMPLE_FEW_BLOCKS    40 /* of fewer blocks no sample is taken */
 #define TEXT_BLOCK_BYTES     (2*INDEX_BLOCK_BYTES)
 #define TEXT_BLOCK_MAX_BYTES (10*INDEX_BLOCK_BYTES)
 #define MAX_SHIFT       62
@@ -208,6 +209,43 @@ static int sample_lists(bloom_index *index, const index_rows *rows, uint32_t shi
   return rc;
 }
 
+/* Cuts all classes of all LIKE columns alike. */
+static int sample_no_lists(const bloom_index *index, index_choice *choice){
+  int i;
+  for(i=0; i<index->config.num_keys; i++){
+    if( !index->config.keys[i].is_like ) continue;
+    choice->lists[i] = sqlite3_malloc64(sizeof(bloom_lists));
+    if( choice->lists[i]==NULL ) return SQLITE_NOMEM;
+    bloom_lists_even(choice->lists[i], BLOOM_LISTS_EVEN_CUT);
+  }
+  return SQLITE_OK;
+}
+
+/* Chooses lists, and raises the shift while they would be too full. */
+static int sample_shift_and_lists(bloom_index *index, const index_rows *rows,
+                                  index_choice *choice){
+  bloom_lists_sample *sample;
+  double density = 1;
+  int rc = SQLITE_OK;
+  /* A sample takes 20 ms, and of so few blocks it says little. */
+  if( rows->num_rows*rows->bytes_per_row<SAMPLE_FEW_BLOCKS*TEXT_BLOCK_BYTES ){
+    return sample_no_lists(index, choice);
+  }
+  sample = sqlite3_malloc64(sizeof(*sample));
+  if( sample==NULL ) return SQLITE_NOMEM;
+  while( rc==SQLITE_OK && choice->shift<MAX_SHIFT
+        && rows->per_block[choice->shift]*rows->bytes_per_row<TEXT_BLOCK_MAX_BYTES/2 ){
+    rc = sample_lists(index, rows, choice->shift, SAMPLE_SHIFT_PLACES, choice, sample, &density);
+    if( density<=SAMPLE_MAX_DENSITY ) break;
+    choice->shift++;
+  }
+  if( rc==SQLITE_OK ){
+    rc = sample_lists(index, rows, choice->shift, SAMPLE_TEXT_PLACES, choice, sample, &density);
+  }
+  sqlite3_free(sample);
+  return rc;
+}
+
 /* -- The choice -------------------------------------------------------------------------------- */
 
 void bloom_index_choice_free(index_choice *choice){
@@ -217,9 +255,7 @@ void bloom_index_choice_free(index_choice *choice){
 }
 
 int bloom_index_choose(bloom_index *index, index_choice *choice){
-  bloom_lists_sample *sample = NULL;
   index_rows rows = {.first = 0, .last = -1};
-  double density = 1;
   int i, has_lists = 0, rc = bloom_index_source_ids(index, &rows.first, &rows.last);
   memset(choice, 0, sizeof(*choice));
   choice->first = rows.first;
@@ -232,20 +268,7 @@ int bloom_index_choose(bloom_index *index, index_choice *choice){
   choice->num_rows = rows.num_rows>0 ? (uint64_t)rows.num_rows : 0;
   for(choice->hash_bits=INDEX_MIN_HASH_BITS; choice->hash_bits<INDEX_MAX_HASH_BITS
       && (choice->num_rows >> (choice->hash_bits - 4))>0; choice->hash_bits++){}
-  if( has_lists ){
-    sample = sqlite3_malloc64(sizeof(*sample));
-    if( sample==NULL ) return SQLITE_NOMEM;
-  }
-  while( has_lists && rc==SQLITE_OK && choice->shift<MAX_SHIFT
-        && rows.per_block[choice->shift]*rows.bytes_per_row<TEXT_BLOCK_MAX_BYTES/2 ){
-    rc = sample_lists(index, &rows, choice->shift, SAMPLE_SHIFT_PLACES, choice, sample, &density);
-    if( density<=SAMPLE_MAX_DENSITY ) break;
-    choice->shift++;
-  }
-  if( has_lists && rc==SQLITE_OK ){
-    rc = sample_lists(index, &rows, choice->shift, SAMPLE_TEXT_PLACES, choice, sample, &density);
-  }
-  sqlite3_free(sample);
+  if( has_lists ) rc = sample_shift_and_lists(index, &rows, choice);
   while( choice->zone_lg<INDEX_SPAN_LG
         && rows.per_block[choice->shift]*(1u << choice->zone_lg)<INDEX_ZONE_ROWS ){
     choice->zone_lg++;
