@@ -143,6 +143,19 @@ def expect(value, wanted, what=""):
     assert value == wanted, "%s%r, not %r" % (what and what + ": ", value, wanted)
 
 
+def instructions(db, sql):
+    """How many of SQLite's virtual machine a query takes, compiled anew, and its value."""
+    count = [0]
+
+    def tick():
+        count[0] += 1
+        return 0
+    db.set_progress_handler(tick, 1)
+    found = one(db, sql)
+    db.set_progress_handler(None, 0)
+    return count[0], found
+
+
 def quoted(name):
     return '"' + name.replace('"', '""') + '"'
 

@@ -10,26 +10,11 @@ import sqlite3
 import subprocess
 import sys
 
-from cases import (Skip, case, column, command, execute, expect, fill, filtered, is_uncertain, is_whole, lookups, main, no_false_negative, one,
-                   rebuild_makes_it_whole, test)
+from cases import (Skip, case, column, command, execute, expect, fill, filtered, instructions, is_uncertain, is_whole, lookups, main,
+                   no_false_negative, one, rebuild_makes_it_whole, test)
 
 NUM_KEYS = 5000
 MOST = 20  # times a usual look-up
-
-
-def instructions(db, sql):
-    """How many it takes: no clock is asked."""
-    count = [0]
-
-    def tick():
-        count[0] += 1
-        return 0
-    db.set_progress_handler(tick, 1)
-    found = one(db, sql)
-    db.set_progress_handler(None, 0)
-    return count[0], found
-
-
 ABSENT = "SELECT count(*) FROM f('absent')"
 
 
