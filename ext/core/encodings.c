@@ -88,7 +88,7 @@ static double damaged_measured_fpr(const bloom_filter *filter){
   return 1;
 }
 
-/* No row of the list: it is of no bytes' own, and no filter is written in it. */
+/* Not in bloom_encodings: it stands for filters of any encoding, and writes none. */
 static const bloom_encoding encoding_damaged = {
   .name = "damaged",
   .hash_value_bytes = 8,

@@ -67,7 +67,7 @@ static int columns_is_strict(bloom_index *index, const char *table, int *is_stri
   return bloom_sql_end(row, rc);
 }
 
-/* Adds a column of this name; NULL is want of memory. */
+/* Adds a column of this name; NULL when out of memory. */
 static int columns_add_named(bloom_index *index, const char *table, const char *name,
                              index_columns *columns, int *num_keys, int *key){
   const char *type = NULL, *collation = NULL;

@@ -165,7 +165,7 @@ static inline bloom_index *index_of(void *base){
 
 /* -- index_statements.c ------------------------------------------------------------------- */
 
-/* Takes a kept statement of this text, or compiles it.  sql is freed; NULL is want of memory.
+/* Takes a kept statement of this text, or compiles it.  sql is freed; NULL when out of memory.
 ** The caller gives it back, which resets it; to give back NULL does nothing. */
 int bloom_index_statement_take(bloom_index *index, char *sql, sqlite3_stmt **statement);
 void bloom_index_statement_give_back(bloom_index *index, sqlite3_stmt *statement);

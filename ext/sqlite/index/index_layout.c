@@ -254,7 +254,7 @@ static uint8_t *layout_print_key(const index_key_layout *key, uint8_t *out){
   return out;
 }
 
-/* Returns the layout's bytes, to be freed; NULL is want of memory. */
+/* Returns the layout's bytes, to be freed; NULL when out of memory. */
 static uint8_t *layout_print(const bloom_index *index, const index_layout *layout,
                              size_t *num_bytes){
   size_t size = LAYOUT_HEAD_BYTES + 8;

@@ -29,7 +29,7 @@ void bloom_index_blocks_free(index_block_set *set){
   set->segments = NULL;
 }
 
-/* Returns a segment's bits, made if there are none; NULL is want of memory. */
+/* Returns a segment's bits, made if there are none; NULL when out of memory. */
 static uint64_t *blocks_segment(index_block_set *set, uint32_t segment){
   if( set->segments[segment]==NULL ){
     set->segments[segment] = sqlite3_malloc64(INDEX_SEGMENT_WORDS * sizeof(uint64_t));

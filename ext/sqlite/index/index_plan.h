@@ -110,7 +110,7 @@ typedef struct index_plan_remark {
   sqlite3_int64 num_unmerged; /* how many ids are not merged, if they are many; else 0 */
 } index_plan_remark;
 
-/* The plan as text, to be freed by SQLite; NULL is want of memory. */
+/* The plan as text, to be freed by SQLite; NULL when out of memory. */
 char *bloom_index_plan_print(const bloom_index *index, const index_plan *plan,
                              const index_plan_remark *remark);
 
@@ -141,7 +141,7 @@ typedef struct index_cost {
   int is_one_row;
 } index_cost;
 
-/* Finds how SQLite would run a statement, which is freed; NULL is want of memory. */
+/* Finds how SQLite would run a statement, which is freed; NULL when out of memory. */
 int bloom_index_cost_access(bloom_index *index, char *sql, index_access *access);
 void bloom_index_accesses_free(bloom_index *index);
 

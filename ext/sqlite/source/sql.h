@@ -13,7 +13,7 @@
 #include "../connection.h"
 
 /* Compiles one statement.  SQL is a format and arguments, as sqlite3_mprintf() takes them; or, in
-** functions that end in _text, a text that they free, where NULL is want of memory. */
+** functions that end in _text, a text that they free, NULL when out of memory. */
 int bloom_sql_prepare(
   bloom_connection *connection, sqlite3_stmt **statement, const char *format, ...
 );
