@@ -60,6 +60,7 @@ suites() {
   suite 'loading, again and while statements run'           $programs/faults/load/load ./bloom.so
   suite 'symbols of the library'                            sh test/platforms/library.sh symbols
   suite 'how suites are counted'                            sh test/lib/shared_test.sh
+  suite 'no circle of files'                                "$PYTHON" test/quality/circles.py
 }
 in_lanes suites
 

@@ -95,7 +95,7 @@ void bloom_bloomfile_copy_units(const bloom_shape *from, const uint8_t *from_fil
 int bloom_bloomfile_sets(const bloom_filter *file, bloom_hash_value hash, uint8_t *mask,
                          uint64_t *num_sets);
 
-/* -- Statistics, in stats.c: of rates the mean over the sets that have keys --------- */
+/* -- Statistics: of rates the mean over the sets that have keys ------------------ */
 
 /* The rate, 0..1, of a set of num_keys different keys in num_units units, a prime or, near
 ** enough, any number: the textbook's, and what hashes add that are a key's shifted by some

@@ -6,7 +6,6 @@
 #include "sizing.h"
 
 #include "../numeric.h"
-#include "leveldb.h"
 
 /* 3 * 5 * 17: probes below 30 keep less of the hash modulo these. */
 #define RESIDUE_MODULUS 255u

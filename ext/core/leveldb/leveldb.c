@@ -9,7 +9,6 @@
 #include "../debug.h"
 #include "../numeric.h"
 #include "hash.h"
-#include "sizing.h"
 
 /* The number of hashes in a batch, a multiple of the lanes: so many that the kernels'
 ** calls are cheap, so few that the processor computes one batch while it still sets the
@@ -22,26 +21,6 @@ _Static_assert(LEVELDB_ADD_HASHES%BLOOM_LEVELDB_MAX_LANES==0, "a batch fills the
 
 /* 2^32 / golden ratio: its multiples spread evenly [Knuth, TAOCP 3, 6.4]. */
 #define LEVELDB_GOLDEN_RATIO_STEP 0x9e3779b1u
-
-/* The last double below 2^63, or, where size_t is smaller, the bits that fit in it. */
-#define LEVELDB_MAX_BITS (SIZE_MAX>UINT32_MAX ? 0x1.fffffffffffffp62 : ((double)SIZE_MAX - 1) * 8)
-
-bloom_status bloom_leveldb_shape(uint64_t num_keys, double bits_per_key, bloom_shape *shape){
-  const double wanted_bits = (double)num_keys * bits_per_key;
-  uint64_t num_bits, num_bit_bytes;
-  if( wanted_bits>LEVELDB_MAX_BITS ) return BLOOM_TOO_BIG;
-  num_bits = (uint64_t)wanted_bits;
-  if( (double)num_bits<wanted_bits ) num_bits++;
-  if( num_bits<BLOOM_LEVELDB_MIN_BITS ) num_bits = BLOOM_LEVELDB_MIN_BITS;
-  num_bit_bytes = (num_bits + 7) / 8;
-  *shape = (bloom_shape){
-    .num_bytes = (size_t)num_bit_bytes + 1,
-    .num_bits = num_bit_bytes * 8,
-    .num_slots = bloom_leveldb_reached_bits(num_bit_bytes * 8),
-    .num_probes = bloom_num_probes(bits_per_key),
-  };
-  return BLOOM_OK;
-}
 
 void bloom_leveldb_clear(const bloom_shape *shape, uint8_t *filter){
   assert( shape->num_bytes>=BLOOM_LEVELDB_MIN_BYTES );

@@ -25,26 +25,12 @@
 
 #include "../filter.h"
 #include "kernels.h"
+#include "sizing.h"
 
 #define BLOOM_LEVELDB_MIN_BYTES  2  /* fewer are too short */
-#define BLOOM_LEVELDB_MIN_BITS   64 /* fewer would mean a high false positive rate for few keys */
 #define BLOOM_LEVELDB_MAX_PROBES 30 /* larger probe bytes are reserved for other encodings */
 
 extern const bloom_encoding bloom_encoding_leveldb;
-
-/* How many of num_bits bits keys can set. */
-static inline uint64_t bloom_leveldb_reached_bits(uint64_t num_bits){
-  return num_bits<=UINT32_MAX ? num_bits : (uint64_t)UINT32_MAX + 1;
-}
-
-/*
-** The shape of a filter for num_keys keys (duplicates counted) at bits_per_key bits
-** each: ceil(num_keys * bits_per_key) bits, at least 64, rounded up to full bytes.
-** bits_per_key is a finite number > 0; if it is an integer, the shape is LevelDB's.  The
-** product is computed as a double, exact up to 2^53 bits.  BLOOM_TOO_BIG, with *shape
-** untouched, from 2^63 bits on, or where the bytes do not fit in size_t.
-*/
-bloom_status bloom_leveldb_shape(uint64_t num_keys, double bits_per_key, bloom_shape *shape);
 
 /* Writes a filter without keys to filter[0 .. shape->num_bytes). */
 void bloom_leveldb_clear(const bloom_shape *shape, uint8_t *filter);

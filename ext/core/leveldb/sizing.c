@@ -1,5 +1,5 @@
 /*
-** The size for a rate.  It is searched by a closed form, since a search asks for hundreds of rates.
+** The shape of a filter, and the size for a rate.  That is searched by a closed form, since a search asks for hundreds of rates.
 ** The form takes positions as set independently of each other; together[] has by how much that
 ** errs, which hardly depends on the size, but for outliers: where a small multiple of 1/num_bits
 ** modulo 65537 is near 0, far more hashes resonate, for up to five times the rate.  They are
@@ -9,7 +9,9 @@
 
 #include "../numeric.h"
 #include "fpr_model.h"
-#include "leveldb.h"
+
+/* The last double below 2^63, or, where size_t is smaller, the bits that fit in it. */
+#define LEVELDB_MAX_BITS (SIZE_MAX>UINT32_MAX ? 0x1.fffffffffffffp62 : ((double)SIZE_MAX - 1) * 8)
 
 #define TOGETHER_FIRST_LOG2 13 /* of num_keys */
 #define TOGETHER_ROWS       12
@@ -34,6 +36,23 @@ static const double together[TOGETHER_ROWS][TOGETHER_COLUMNS] = {
   {1.03, 1.03, 1.04, 1.04, 1.10, 1.10, 1.10},
   {1.02, 1.02, 1.02, 1.02, 1.02, 1.02, 1.02},
 };
+
+bloom_status bloom_leveldb_shape(uint64_t num_keys, double bits_per_key, bloom_shape *shape){
+  const double wanted_bits = (double)num_keys * bits_per_key;
+  uint64_t num_bits, num_bit_bytes;
+  if( wanted_bits>LEVELDB_MAX_BITS ) return BLOOM_TOO_BIG;
+  num_bits = (uint64_t)wanted_bits;
+  if( (double)num_bits<wanted_bits ) num_bits++;
+  if( num_bits<BLOOM_LEVELDB_MIN_BITS ) num_bits = BLOOM_LEVELDB_MIN_BITS;
+  num_bit_bytes = (num_bits + 7) / 8;
+  *shape = (bloom_shape){
+    .num_bytes = (size_t)num_bit_bytes + 1,
+    .num_bits = num_bit_bytes * 8,
+    .num_slots = bloom_leveldb_reached_bits(num_bit_bytes * 8),
+    .num_probes = bloom_num_probes(bits_per_key),
+  };
+  return BLOOM_OK;
+}
 
 /* The table's value between its rows and columns, its edge beyond. */
 static double set_together(const bloom_shape *shape, double num_keys){

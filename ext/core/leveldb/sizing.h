@@ -1,5 +1,6 @@
 /*
-** The false positive rate that LevelDB's filter really has, and the keys that its bits tell of.
+** The shape of LevelDB's filter, the false positive rate that it really has, and the number of
+** keys, estimated from the bits that are set.
 **
 ** The textbook's (1 - e^(-num_probes/bits_per_key))^num_probes holds for
 ** probes that are independent.  These are not, above all not probe 2:
@@ -21,6 +22,22 @@
 #define BLOOM_CORE_SIZING_H
 
 #include "../filter.h"
+
+#define BLOOM_LEVELDB_MIN_BITS 64 /* fewer would mean a high false positive rate for few keys */
+
+/* How many of num_bits bits keys can set. */
+static inline uint64_t bloom_leveldb_reached_bits(uint64_t num_bits){
+  return num_bits<=UINT32_MAX ? num_bits : (uint64_t)UINT32_MAX + 1;
+}
+
+/*
+** The shape of a filter for num_keys keys (duplicates counted) at bits_per_key bits
+** each: ceil(num_keys * bits_per_key) bits, at least 64, rounded up to full bytes.
+** bits_per_key is a finite number > 0; if it is an integer, the shape is LevelDB's.  The
+** product is computed as a double, exact up to 2^53 bits.  BLOOM_TOO_BIG, with *shape
+** untouched, from 2^63 bits on, or where the bytes do not fit in size_t.
+*/
+bloom_status bloom_leveldb_shape(uint64_t num_keys, double bits_per_key, bloom_shape *shape);
 
 /*
 ** The false positive rate, 0..1, of a filter of this shape with num_keys
