@@ -24,7 +24,7 @@
 #ifndef BLOOM_SQLITE_EQUAL_KEYS_H
 #define BLOOM_SQLITE_EQUAL_KEYS_H
 
-#include "../core/parquet/hash.h"
+#include "../core/parquet/parquet.h"
 #include "real_cells.h"
 #include "sqlite_api.h"
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "../core/partition.h"
+#include "../core/hash.h"
 
 static int stoppable_is_interrupted(void *data){
   bloom_stoppable *stoppable = data;

@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-#include "../core/parquet/hash.h"
+#include "../core/parquet/parquet.h"
 #include "key.h"
 
 #define BLOOM_CELL_MAX_STEPS 128

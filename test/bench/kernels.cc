@@ -40,10 +40,8 @@
 extern "C" {
 #include "../../ext/core/encodings.h"
 #include "../../ext/core/leveldb/leveldb.h"
-#include "../../ext/core/leveldb/hash.h"
-#include "../../ext/core/parquet/hash.h"
-#include "../../ext/core/parquet/kernels.h"
 #include "../../ext/core/parquet/parquet.h"
+#include "../../ext/core/parquet/kernels.h"
 }
 
 #ifdef HAVE_ROCKSDB

@@ -12,7 +12,7 @@
 #include "../../ext/core/bits.h"
 #include "../../ext/core/bloomfile/bloomfile.h"
 #include "../../ext/core/encodings.h"
-#include "../../ext/core/xxh64.h"
+#include "../../ext/core/hash.h"
 
 static const bloom_encoding *const bloomfile = &bloom_encoding_bloomfile;
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "../../ext/core/decimal.h"
-#include "../../ext/core/leveldb/hash.h"
+#include "../../ext/core/leveldb/leveldb.h"
 
 #define NUM_RANDOM 2000000u
 

@@ -11,7 +11,6 @@
 #include "../../ext/core/bits.h"
 #include "../../ext/core/encodings.h"
 #include "../../ext/core/leveldb/leveldb.h"
-#include "../../ext/core/leveldb/hash.h"
 
 /* Every field, for these bytes. */
 static void check_fields(const uint8_t *bytes, size_t num_bytes){

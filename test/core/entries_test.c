@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "../../ext/core/entries/entries.h"
-#include "../../ext/core/xxh64.h"
+#include "../../ext/core/hash.h"
 
 #define RUN_NUMBER 0x123456789abcdef0u
 #define SLOT 3

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../ext/core/leveldb/filter_block.h"
+#include "../../ext/core/leveldb/files.h"
 #include "../../ext/core/leveldb/leveldb.h"
 
 /* The block of these hexadecimal digits; free() *bytes. */

@@ -7,10 +7,8 @@
 #include <string.h>
 
 #include "../../ext/core/bytes.h"
-#include "../../ext/core/leveldb/crc32c.h"
+#include "../../ext/core/leveldb/files.h"
 #include "../../ext/core/leveldb/leveldb.h"
-#include "../../ext/core/leveldb/ldb_file.h"
-#include "../../ext/core/varint.h"
 #include "golden_ldb_files.h"
 
 /* -- Checksums and variable integers --------------------------------------------------- */

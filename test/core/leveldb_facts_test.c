@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "../../ext/core/encodings.h"
-#include "../../ext/core/leveldb/hash.h"
 #include "../../ext/core/leveldb/leveldb.h"
 #include "../../ext/core/leveldb/sizing.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../ext/core/leveldb/hash.h"
+#include "../../ext/core/leveldb/leveldb.h"
 
 #define MAX_KEY_BYTES 68u
 

@@ -17,7 +17,6 @@
 #include <string.h>
 
 #include "../../ext/core/leveldb/leveldb.h"
-#include "../../ext/core/leveldb/hash.h"
 #include "golden_leveldb.h"
 #include "leveldb_oracle.h"
 

@@ -14,7 +14,6 @@
 #include "../../ext/core/numeric.h"
 #include "../../ext/core/encodings.h"
 #include "../../ext/core/leveldb/leveldb.h"
-#include "../../ext/core/leveldb/hash.h"
 #include "golden_leveldb.h"
 
 /* ---- Golden values ------------------------------------------------------- */

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../ext/core/parquet/hash.h"
 #include "../../ext/core/parquet/parquet.h"
 
 #define XXH_INLINE_ALL

@@ -13,9 +13,8 @@
 #include "../../ext/core/bits.h"
 #include "../../ext/core/encodings.h"
 #include "../../ext/core/leveldb/leveldb.h"
-#include "../../ext/core/parquet/hash.h"
-#include "../../ext/core/parquet/kernels.h"
 #include "../../ext/core/parquet/parquet.h"
+#include "../../ext/core/parquet/kernels.h"
 #include "../../ext/core/parquet/split_block.h"
 
 static const bloom_encoding *const parquet = &bloom_encoding_parquet;

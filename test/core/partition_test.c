@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "../../ext/core/partition.h"
+#include "../../ext/core/hash.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "../../ext/core/bytes.h"
-#include "../../ext/core/siphash.h"
+#include "../../ext/core/hash.h"
 
 #define NUM_MESSAGES 20000u /* at BLOOM_TEST_SHARE=100 */
 #define MAX_BYTES    1200u

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "../../ext/core/bytes.h"
-#include "../../ext/core/siphash.h"
+#include "../../ext/core/hash.h"
 
 /* Of the messages of 0 to 63 bytes 00 01 02 ..., under the secret 00 01 .. 0f.
 ** Source: the authors' reference code, github.com/veorq/SipHash, vectors.h, vectors_sip64. */

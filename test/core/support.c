@@ -11,7 +11,6 @@
 #include "../../ext/core/decimal.h"
 #include "../../ext/core/encodings.h"
 #include "../../ext/core/leveldb/leveldb.h"
-#include "../../ext/core/leveldb/hash.h"
 
 #define DEFAULT_SEED 0xb100f11735eedu
 

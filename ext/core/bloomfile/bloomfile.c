@@ -10,7 +10,7 @@
 #include "../debug.h"
 #include "../decimal.h"
 #include "../numeric.h"
-#include "../xxh64.h"
+#include "../hash.h"
 
 /* Bytes of each unit that are ANDed at once, in registers and L1; a multiple of 8. */
 #define BLOOMFILE_BLOCK_BYTES ((size_t)512)

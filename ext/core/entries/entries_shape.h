@@ -6,8 +6,8 @@
 
 #include <string.h>
 
+#include "../hash.h"
 #include "../numeric.h"
-#include "../xxh64.h"
 #include "entries.h"
 
 /* A quotient of a gap of ids from which the gap is written whole. */

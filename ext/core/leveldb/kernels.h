@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../simd.h"
+#include "../bytes.h"
 
 /* The number of hashes that AVX2 handles side by side. */
 #define BLOOM_LEVELDB_MAX_LANES 8

@@ -8,7 +8,6 @@
 #include "../bits.h"
 #include "../debug.h"
 #include "../numeric.h"
-#include "hash.h"
 
 /* The number of hashes in a batch, a multiple of the lanes: so many that the kernels'
 ** calls are cheap, so few that the processor computes one batch while it still sets the

@@ -1,5 +1,7 @@
 /*
-** The shape of a filter, and the size for a rate.  That is searched by a closed form, since a search asks for hundreds of rates.
+** The model of the false positive rate; sizing.h has its reasons.
+**
+** The size for a rate is searched by a closed form, since a search asks for hundreds of rates.
 ** The form takes positions as set independently of each other; together[] has by how much that
 ** errs, which hardly depends on the size, but for outliers: where a small multiple of 1/num_bits
 ** modulo 65537 is near 0, far more hashes resonate, for up to five times the rate.  They are
@@ -8,7 +10,428 @@
 #include "sizing.h"
 
 #include "../numeric.h"
-#include "fpr_model.h"
+
+
+
+/* -- Probe 2 ---------------------------------------------------------------- */
+
+#define HASHES 4294967296.0 /* 2^32 */
+
+/* Probe 2 takes the values PROBE2_STEP*s - w. */
+#define PROBE2_STEP      65537u
+#define PROBE2_NUM_STEPS 65536u
+
+/* Below this, values of probe 2 meet in every position: it is like any other probe. */
+#define PROBE2_MIN_BITS 65536
+
+/* 1 if probe 2 is treated apart. */
+static inline uint32_t has_probe2(const bloom_shape *shape){
+  return shape->num_probes>2 && shape->num_bits>=PROBE2_MIN_BITS;
+}
+
+static inline uint32_t add_mod_65537(uint32_t a, uint32_t b){
+  return a + b - (a + b<PROBE2_STEP ? 0 : PROBE2_STEP);
+}
+
+static inline uint32_t multiply_mod_65537(uint32_t a, uint32_t b){
+  return (uint32_t)((uint64_t)a * b % PROBE2_STEP);
+}
+
+/* 1/x modulo the prime 65537, 0 for 0: x^65535 [Fermat], the product of all
+** sixteen powers x^(2^i). */
+static inline uint32_t inverse_mod_65537(uint32_t x){
+  uint32_t inverse = 1, i;
+  for(i=0; i<16; i++, x=multiply_mod_65537(x, x)) inverse = multiply_mod_65537(inverse, x);
+  return inverse;
+}
+
+static inline double at_most(double number, double most){
+  return number<most ? number : most;
+}
+
+/* -- The model of the rate, and of the bits that keys set ------------------- */
+
+/* 3 * 5 * 17: probes below 30 keep less of the hash modulo these. */
+#define RESIDUE_MODULUS 255u
+
+/* Where hashes resonate so that it shows. */
+#define RESONANCE_MIN_KEYS 32768
+#define RESONANCE_MAX_BITS (1u << 27)
+
+/* Hashes that a rate is the mean of: pairs of resonant ones, and others.  More keys need
+** more of them, where hashes resonate. */
+#define MAX_RESONANT_PAIRS 768
+#define MIN_OTHERS         1024
+#define MAX_OTHERS         8192
+#define KEYS_PER_OTHER     16
+
+/* The sample is as large as the textbook's rate is, beside the rate that is known without a
+** sample: it is complete from 1/DETAIL of that rate on, and below MIN_DETAIL/DETAIL there is
+** none. */
+#define DETAIL     4
+#define MIN_DETAIL (1.0 / 64)
+
+/* 2^32 divided by the golden ratio: multiples lie evenly in 32 bits, however many. */
+#define GOLDEN_RATIO_STEP 2654435769u
+
+/* Steps s of probe 2 that the bits it sets are the mean of, even ones. */
+#define FILL_STEPS       512
+#define FILL_STEP_STRIDE 40503u /* 65536 divided by the golden ratio */
+
+/* To which part of them keys are found, in 3 to 21 rounds: the first round's, and how it grows with
+** each, so that the search ends whatever bits are set. */
+#define KEYS_ACCURACY        1e-9
+#define KEYS_ACCURACY_GROWTH 1.25
+
+/* A size with a larger odd divisor has too many positions for hashes to run round in. */
+#define CYCLE_MAX_ODD 7
+
+/* In filters of this size and above, hashes of one class find no more positions to miss each
+** other. */
+#define SAME_MIN_BITS 40000.0
+
+typedef struct fpr_model {
+  uint64_t num_bits; /* that probes reach: at most 2^32 */
+  uint32_t num_probes;
+  double num_keys;
+  uint32_t has_probe2;            /* probe 2 is treated apart: 0 or 1 */
+  double keys_per_step;           /* num_keys / PROBE2_NUM_STEPS */
+  uint32_t divisor;               /* of num_bits and RESIDUE_MODULUS */
+  double missed[RESIDUE_MODULUS]; /* by position modulo RESIDUE_MODULUS: probability
+                                  ** that its bit is not set, but for probe 2 */
+  int is_multiple;                /* num_bits is one of PROBE2_STEP */
+  uint32_t residue, inverse;      /* num_bits and 1/num_bits modulo PROBE2_STEP; 1 and 0 if it
+                                  ** is a multiple */
+} fpr_model;
+
+static uint32_t greatest_common_divisor(uint32_t a, uint32_t b){
+  while( b ){
+    uint32_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+/* The greatest common divisor of num_bits and RESIDUE_MODULUS. */
+static uint32_t residue_divisor(const bloom_shape *shape){
+  return greatest_common_divisor((uint32_t)(shape->num_bits % RESIDUE_MODULUS), RESIDUE_MODULUS);
+}
+
+/* Adds to load, by residue modulo the divisor, what probe i of all keys puts
+** on a position.  Probe i is (1 + i*2^15) * hash - w, w in 0..i the times
+** that it passed 2^32, and 2^32 is 1 modulo the divisor. */
+static void add_load(const fpr_model *model, uint32_t i, double *load){
+  const double mean_load = model->num_keys / (double)model->num_bits;
+  const uint32_t step = greatest_common_divisor(1 + (i << 15), model->divisor);
+  double shares[RESIDUE_MODULUS] = {0}; /* by residue modulo step */
+  uint32_t residue, w;
+  for(w=0; w<=i; w++){
+    /* The sum of two uniform numbers, one of them i times as long. */
+    shares[(step - w%step) % step] += i==0 ? 1 : (w==0 || w==i ? 0.5 : 1.0) / i;
+  }
+  for(residue=0; residue<model->divisor; residue++){
+    load[residue] += mean_load * shares[residue % step] * step;
+  }
+}
+
+/* shape->num_bits are reached bits. */
+static void fpr_model_init(fpr_model *model, const bloom_shape *shape, double num_keys){
+  double load[RESIDUE_MODULUS] = {0};
+  uint32_t i, residue;
+  model->num_bits = shape->num_bits;
+  model->num_probes = shape->num_probes;
+  model->num_keys = num_keys;
+  model->has_probe2 = has_probe2(shape);
+  model->keys_per_step = model->num_keys / PROBE2_NUM_STEPS;
+  model->divisor = residue_divisor(shape);
+  model->residue = (uint32_t)(model->num_bits % PROBE2_STEP);
+  model->inverse = inverse_mod_65537(model->residue);
+  model->is_multiple = model->residue==0;
+  if( model->is_multiple ) model->residue = 1;
+  for(i=0; i<model->num_probes; i++){
+    if( i!=2 || !model->has_probe2 ) add_load(model, i, load);
+  }
+  residue = 0;
+  do model->missed[residue] = bloom_exp_minus(load[residue]); while( ++residue<model->divisor );
+  for(; residue<RESIDUE_MODULUS; residue++){
+    model->missed[residue] = model->missed[residue % model->divisor];
+  }
+}
+
+/* The mean number of keys whose probe 2 hits the position of this probe: over all values
+** 65537*s - w that differ from it by a multiple of num_bits.  Modulo 65537 one multiple
+** leads to a given value, unless num_bits is 0 itself: multiple is the one for w = 0. */
+static double probe2_load(const fpr_model *model, uint32_t probe, uint32_t multiple){
+  const uint64_t period = model->num_bits * PROBE2_STEP; /* more than 2^32 */
+  double share = 0;
+  uint32_t w;
+  for(w=0; w<3; w++, multiple=add_mod_65537(multiple, model->inverse)){
+    const uint64_t skipped = multiple * model->num_bits;
+    uint64_t value = skipped<=probe ? probe - skipped : probe + period - skipped;
+    double count = 1, height;
+    if( value>UINT32_MAX ) continue;
+    if( model->is_multiple ){
+      uint64_t num_more;
+      if( (probe%PROBE2_STEP + w) % PROBE2_STEP ) continue;
+      value %= model->num_bits;
+      num_more = (UINT32_MAX - value) / model->num_bits;
+      count += (double)num_more;
+    }
+    /* The keys of one s are shared among the w.  Shares are linear, so the mean height will do. */
+    height = ((double)value + (count - 1) / 2 * (double)model->num_bits) / HASHES;
+    share += count * (w==0 ? height/2 : w==1 ? 0.5 : (1-height)/2);
+  }
+  return share * model->keys_per_step;
+}
+
+/* The probability that all bits of the hash with this delta are set, by keys of other
+** hashes. */
+static double all_set(const fpr_model *model, uint32_t delta){
+  const uint32_t step = multiply_mod_65537(delta % PROBE2_STEP, model->inverse);
+  uint32_t probe = delta << 17 | delta >> 15;
+  uint32_t multiple = multiply_mod_65537(probe % PROBE2_STEP, model->inverse);
+  double probability = 1;
+  uint32_t i;
+  for(i=0; i<model->num_probes; i++){
+    double missed = model->missed[probe % RESIDUE_MODULUS];
+    if( model->has_probe2 ){
+      const double load = probe2_load(model, probe, multiple);
+      if( load>0 ) missed *= bloom_exp_minus(load);
+    }
+    probability *= 1 - missed;
+    probe += delta;
+    multiple = add_mod_65537(multiple, step);
+    /* Less 2^32, which is 1 modulo 65537. */
+    if( probe<delta ) multiple = add_mod_65537(multiple, PROBE2_STEP - model->inverse);
+  }
+  return probability;
+}
+
+/* 65537*s + t*num_bits + u, the multiple and u modulo 65537. */
+static uint32_t delta_of(const fpr_model *model, uint32_t s, uint32_t t, uint32_t u){
+  return PROBE2_STEP*s + add_mod_65537(multiply_mod_65537(t, model->residue), u);
+}
+
+/*
+** The hashes that all_set() tests.
+**
+** Modulo 65537 probe i is (i-2)*delta - w, w the times that the sum passed 2^32.  So all
+** probes of a hash are values of probe 2, but for multiples of num_bits, if its delta is
+** a small multiple of num_bits modulo 65537 and w is 2 at most (delta is small), or if it is
+** one more than that and w is almost i (delta is almost 2^32).  These resonant hashes are
+** rare and weigh much: they have a sample of their own.
+*/
+typedef struct hash_sample {
+  uint32_t num_others;    /* not resonant */
+  uint32_t num_pairs;     /* resonant: one with a small delta, one with a delta near 2^32 */
+  uint32_t max_multiple;  /* of num_bits, by which resonant deltas differ from 0 or 1 */
+  uint32_t num_multiples; /* 2*max_multiple + 1 */
+  uint32_t window;        /* of 65536 steps s: as far from 0 or 2^32 as resonant deltas may be */
+  double others_weight, pair_weight;
+} hash_sample;
+
+/* detail, 0..1, is the share of the largest sample that is to be taken. */
+static hash_sample choose_sample(const fpr_model *model, double detail){
+  hash_sample sample = {MIN_OTHERS, 0, 0, 1, 0, 0, 0};
+  if( model->has_probe2 && model->num_keys>=RESONANCE_MIN_KEYS
+   && model->num_bits<=RESONANCE_MAX_BITS ){
+    sample.num_others =
+      model->num_keys<MAX_OTHERS*KEYS_PER_OTHER ? (uint32_t)model->num_keys / KEYS_PER_OTHER
+          : MAX_OTHERS;
+    sample.max_multiple =
+        (uint32_t)(((uint64_t)1 << 32) / model->num_bits / (model->num_probes - 2));
+    if( sample.max_multiple>=MAX_RESONANT_PAIRS/2 ) sample.max_multiple = MAX_RESONANT_PAIRS/2 - 1;
+    sample.num_multiples = 2*sample.max_multiple + 1;
+    sample.num_pairs =
+        (uint32_t)(detail * MAX_RESONANT_PAIRS) / sample.num_multiples * sample.num_multiples;
+  }
+  sample.num_others = (uint32_t)(detail * sample.num_others);
+  sample.others_weight = 1.0 / sample.num_others;
+  if( sample.num_pairs>0 ){
+    sample.window = PROBE2_NUM_STEPS * 3 / model->num_probes;
+    sample.pair_weight =
+      (double)sample.window / PROBE2_NUM_STEPS
+          * sample.num_multiples / PROBE2_STEP / sample.num_pairs;
+  }
+  return sample;
+}
+
+/* Whether delta_of(model, s, t, 0) is a resonant hash's. */
+static int is_resonant(const fpr_model *model, const hash_sample *sample, uint32_t s, uint32_t t){
+  const uint32_t from_1 = add_mod_65537(t, PROBE2_STEP - model->inverse);
+  if( s<sample->window && add_mod_65537(t, sample->max_multiple)<sample->num_multiples ) return 1;
+  return s>=PROBE2_NUM_STEPS-sample->window
+      && add_mod_65537(from_1, sample->max_multiple)<sample->num_multiples;
+}
+
+/* The share of hashes that are not resonant and have all bits set. */
+static double sum_others(const fpr_model *model, const hash_sample *sample){
+  double sum = 0;
+  uint32_t i;
+  /* Not from 0, the hash whose probes all meet. */
+  for(i=1; i<=sample->num_others; i++){
+    /* Even in both directions, however many they are [Roberts 2018: the plastic number]. */
+    const uint32_t t = i * 49472u % PROBE2_STEP, s = i * 37345u % PROBE2_NUM_STEPS;
+    if( !model->has_probe2 ){
+      /* No multiples count here, and with them deltas could leave out a residue modulo 3. */
+      sum += all_set(model, i * GOLDEN_RATIO_STEP) * sample->others_weight;
+    }else if( !is_resonant(model, sample, s, t) ){
+      sum += all_set(model, delta_of(model, s, t, 0)) * sample->others_weight;
+    }
+  }
+  return sum;
+}
+
+/* The mean of all_set() over all hashes, by a sample. */
+static double mean_all_set(const fpr_model *model, double detail){
+  const hash_sample sample = choose_sample(model, detail);
+  double mean;
+  uint32_t i;
+  if( !model->has_probe2 && model->divisor==1 ) return all_set(model, 0);
+  mean = sum_others(model, &sample);
+  for(i=0; i<sample.num_pairs; i++){
+    const uint32_t t = add_mod_65537(i % sample.num_multiples, PROBE2_STEP - sample.max_multiple);
+    /* golden ratio */
+    const uint32_t s = (uint32_t)((uint64_t)(i * 40503u % PROBE2_NUM_STEPS) * sample.window >> 16);
+    mean += sample.pair_weight * all_set(model, delta_of(model, s, t, 0));
+    mean += sample.pair_weight * all_set(model, delta_of(model, PROBE2_NUM_STEPS-1 - s, t, 1));
+  }
+  return mean;
+}
+
+/* What hashes whose probes run round in few positions add, times num_bits, which is more than 0
+** and odd * 2^a: modulo 2^a the sum passes 2^32 without a trace. */
+static double cycles(const bloom_shape *shape, double fill_ratio){
+  uint64_t odd = shape->num_bits, num_positions;
+  double sum = 0, are_set = 1;
+  while( odd%2==0 ) odd /= 2;
+  if( odd>CYCLE_MAX_ODD ) return 0;
+  for(num_positions=0; num_positions<odd; num_positions++) are_set *= fill_ratio;
+  for(; num_positions<shape->num_probes; num_positions*=2, are_set*=are_set){
+    sum += (double)num_positions / (num_positions==odd ? 1 : 2) * are_set;
+  }
+  return odd==1 ? sum : 0.6 * sum;
+}
+
+/*
+** What hashes that resemble themselves or a stored one add, which shows in small filters and
+** where num_bits has a large divisor in common with 2^32-1.
+**
+** stay   the delta is a multiple of num_bits, so that all probes meet until the sum passes 2^32
+** cycles num_bits is a small odd number times 2^a, and 2^(a-j) divides the delta: the probes
+**        meet in odd * 2^j positions
+** shift  a stored hash's probes, but for the first or last few
+** same   2^32-1 is 65535 * 65537, and 2^16 is 1 modulo 65535: modulo a divisor probe i is
+**        (1 + i/2) * hash - w.  Hashes that are equal modulo the divisor have all probes in
+**        the same classes of positions, as long as they pass 2^32 at the same times.  Modulo
+**        65537 probe i is (i-2)*delta - w, and the same is so of equal deltas.
+**
+** Factors fitted: stay's and shift's to 100..3,000 keys at 16..100 bits per key, that of cycles
+** to 38 pairs of 512 to 131,072 bits and 29 to 5,000 keys, those of same to 40 sizes of 2,040
+** to 4,718,664 bits at 3..44, multiples of 255 to 65535 and of 65537.
+*/
+static double resemblance_excess(const bloom_shape *shape, double num_keys){
+  const double num_bits = (double)shape->num_bits, num_probes = shape->num_probes;
+  const double fill_ratio =
+      1 - bloom_exp_minus(num_keys * (shape->num_probes - has_probe2(shape)) / num_bits);
+  const double divisor = greatest_common_divisor((uint32_t)(shape->num_bits % 65535), 65535);
+  const double stay = 2.6 / num_probes * fill_ratio / (1.001 - fill_ratio);
+  const double shift = 3.15 * num_keys / num_bits;
+  double same = at_most((4.5 + 17.5 / num_probes) / num_probes / num_probes, 0.137) * (divisor - 1),
+  excess;
+  if( shape->num_probes==1 ) return 0;
+  if( shape->num_bits%PROBE2_STEP==0 ){
+    same += at_most(3.5 / num_probes / num_probes, 0.07) * PROBE2_NUM_STEPS;
+  }
+  same *= num_keys / at_most(num_bits, SAME_MIN_BITS);
+  excess = (stay + cycles(shape, fill_ratio) + shift + same) / num_bits;
+  return at_most(excess, 1);
+}
+
+/* The probability that a key has a hash of its own that resembles neither itself nor a stored one;
+** shape->num_bits are reached bits. */
+static double fpr_unlike_others(const bloom_shape *shape, double num_keys){
+  return bloom_exp_minus(num_keys / HASHES) * (1 - resemblance_excess(shape, num_keys));
+}
+
+double bloom_modelled_fpr(const bloom_shape *shape, double num_keys){
+  bloom_shape reached = *shape;
+  double fill_ratio, missed, detail;
+  uint32_t i;
+  fpr_model model;
+  if( num_keys<=0 || shape->num_probes==0 ) return num_keys>0;
+  reached.num_bits = bloom_leveldb_reached_bits(shape->num_bits);
+  fill_ratio = 1 - bloom_exp_minus(num_keys * reached.num_probes / (double)reached.num_bits);
+  missed = fpr_unlike_others(&reached, num_keys);
+  if( missed<=0 ) return 1;
+  /* The textbook's rate beside what is known says how closely to look at the rest. */
+  detail = DETAIL / (1 - missed);
+  for(i=0; i<reached.num_probes; i++) detail *= fill_ratio;
+  if( detail<MIN_DETAIL ) return 1-missed;
+  fpr_model_init(&model, &reached, num_keys);
+  return 1 - missed * (1 - mean_all_set(&model, at_most(detail, 1)));
+}
+
+/* The share of the bits that probe 2 sets and no other: of a key the share that it adds to
+** what the other keys set, (1 - e^-load) / load, times the keys. */
+static double set_by_probe2_alone(const fpr_model *model){
+  double per_key = 0;
+  uint32_t i, w;
+  for(i=0; i<FILL_STEPS; i++){
+    const uint32_t s = (i * FILL_STEP_STRIDE + PROBE2_NUM_STEPS/2) % PROBE2_NUM_STEPS;
+    for(w=0; w<3; w++){
+      const uint32_t probe = PROBE2_STEP*s - w;
+      const double height = probe / HASHES;
+      const double share = w==0 ? height/2 : w==1 ? 0.5 : (1-height)/2;
+      const double load = probe2_load(model, probe,
+                                      multiply_mod_65537(probe % PROBE2_STEP, model->inverse));
+      per_key += share * model->missed[probe % RESIDUE_MODULUS]
+          * (1 - bloom_exp_minus(load)) / load;
+    }
+  }
+  return per_key / FILL_STEPS * model->num_keys / (double)model->num_bits;
+}
+
+/* The share of the bits, more than 0, that num_keys keys leave unset in a filter of this
+** shape, whose num_bits are reached bits. */
+static double modelled_unset(const bloom_shape *shape, double num_keys){
+  double unset = 0;
+  uint32_t residue;
+  fpr_model model;
+  fpr_model_init(&model, shape, num_keys);
+  for(residue=0; residue<model.divisor; residue++) unset += model.missed[residue] / model.divisor;
+  return model.has_probe2 ? unset - set_by_probe2_alone(&model) : unset;
+}
+
+/* -ln x for x <= 1, to 1e-18; of less than 2^-62, which bits of no filter may lead to, that of
+** 2^-62. */
+static double minus_log(double x){
+  const uint64_t whole = (uint64_t)1 << 62;
+  return bloom_log_ratio(whole, (uint64_t)-at_most(-x * (double)whole, -1));
+}
+
+double bloom_modelled_keys(const bloom_shape *shape, uint64_t bits_set){
+  bloom_shape reached = *shape;
+  double log_unset, num_keys, factor, accuracy = KEYS_ACCURACY;
+  reached.num_bits = bloom_leveldb_reached_bits(shape->num_bits);
+  log_unset = bloom_log_ratio(reached.num_bits, reached.num_bits - bits_set);
+  /* The textbook's number, which is right where all probes set as much; else they set less,
+  ** and the more keys, the less each: so the number rises to the right one. */
+  num_keys = (double)reached.num_bits / reached.num_probes * log_unset;
+  if( bits_set==0 || (!has_probe2(&reached) && residue_divisor(&reached)==1) ){
+    return num_keys;
+  }
+  /* It rises as long as the model leaves more bits unset, of 2^32 at least one. */
+  do{
+    factor = log_unset / minus_log(modelled_unset(&reached, num_keys));
+    num_keys *= factor;
+    accuracy *= KEYS_ACCURACY_GROWTH;
+  }while( factor>=1 + accuracy );
+  return num_keys;
+}
+
+/* -- The shape, and the size for a rate -------------------------------------- */
 
 /* The last double below 2^63, or, where size_t is smaller, the bits that fit in it. */
 #define LEVELDB_MAX_BITS (SIZE_MAX>UINT32_MAX ? 0x1.fffffffffffffp62 : ((double)SIZE_MAX - 1) * 8)
@@ -112,7 +535,7 @@ static double size_fpr(const bloom_shape *shape, double num_keys){
   /* Probes that keep the hash modulo 3 or 5: to 2 %. */
   if( shape->num_bits%3==0 && shape->num_probes>1 ) rate *= 1.02 + 0.25 / shape->num_probes;
   if( shape->num_bits%5==0 && shape->num_probes>3 ) rate *= 1.03;
-  return 1 - bloom_fpr_unlike_others(shape, num_keys) * (1 - at_most(rate, 1));
+  return 1 - fpr_unlike_others(shape, num_keys) * (1 - at_most(rate, 1));
 }
 
 uint32_t bloom_min_bits_per_key_x10(double fpr, uint64_t num_keys, double *best_fpr){

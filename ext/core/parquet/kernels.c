@@ -1,5 +1,5 @@
 /*
-** The table of kernels, and the row in portable C.
+** The kernels: portable C, and AVX2.
 */
 #include "kernels.h"
 
@@ -30,3 +30,50 @@ const bloom_parquet_kernels *const bloom_parquet_all_kernels[BLOOM_SIMD_X86 + 2]
   &bloom_parquet_scalar,
   NULL
 };
+
+/* -- AVX2: a block is one vector -------------------------------------------- */
+
+#if BLOOM_SIMD_X86
+
+#include <immintrin.h>
+
+#define TARGET_PARQUET_AVX2 __attribute__((target("avx2")))
+
+static int parquet_avx2_is_supported(void){
+  return __builtin_cpu_supports("avx2")!=0;
+}
+
+/* The hash's bit in each of the eight words. */
+TARGET_PARQUET_AVX2 static inline __m256i parquet_avx2_mask(uint64_t hash){
+  const __m256i salts = _mm256_loadu_si256((const __m256i*)(const void*)bloom_split_block_salts);
+  const __m256i products = _mm256_mullo_epi32(_mm256_set1_epi32((int)(uint32_t)hash), salts);
+  return _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_srli_epi32(products, 27));
+}
+
+TARGET_PARQUET_AVX2 static void parquet_avx2_add(uint8_t *blocks, uint64_t num_blocks,
+                                                 const uint64_t *hashes, size_t num_hashes){
+  for(; num_hashes; hashes++, num_hashes--){
+    const uint64_t number = bloom_split_block_number(*hashes, num_blocks);
+    __m256i *block = (__m256i*)(void*)(blocks + number*BLOOM_SPLIT_BLOCK_BYTES);
+    bloom_parquet_prefetch(blocks, num_blocks, hashes, num_hashes);
+    _mm256_storeu_si256(block,
+                        _mm256_or_si256(_mm256_loadu_si256(block), parquet_avx2_mask(*hashes)));
+  }
+}
+
+TARGET_PARQUET_AVX2 static int parquet_avx2_may_contain(const uint8_t *blocks, uint64_t num_blocks,
+                                                        uint64_t hash){
+  const uint64_t number = bloom_split_block_number(hash, num_blocks);
+  const void *block = blocks + number*BLOOM_SPLIT_BLOCK_BYTES;
+  /* 1 if the block has every bit of the mask. */
+  return _mm256_testc_si256(_mm256_loadu_si256((const __m256i*)block), parquet_avx2_mask(hash));
+}
+
+const bloom_parquet_kernels bloom_parquet_avx2 = {
+  .name = "avx2",
+  .is_supported = parquet_avx2_is_supported,
+  .add = parquet_avx2_add,
+  .may_contain = parquet_avx2_may_contain,
+};
+
+#endif

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../simd.h"
+#include "../bytes.h"
 #include "split_block.h"
 
 typedef struct bloom_parquet_kernels {

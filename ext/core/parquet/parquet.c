@@ -6,10 +6,9 @@
 #include <string.h>
 
 #include "../bits.h"
+#include "../bytes.h"
 #include "../debug.h"
 #include "../numeric.h"
-#include "../varint.h"
-#include "hash.h"
 #include "kernels.h"
 #include "split_block.h"
 

@@ -25,8 +25,8 @@
 */
 #include <string.h>
 
-#include "../../core/leveldb/ldb_file.h"
-#include "../../core/partition.h"
+#include "../../core/leveldb/files.h"
+#include "../../core/hash.h"
 #include "../errors.h"
 #include "../handle.h"
 #include "../tvf.h"

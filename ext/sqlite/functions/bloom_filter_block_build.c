@@ -16,7 +16,7 @@
 **
 ** It is not a window function, because a table file is written once.
 */
-#include "../../core/leveldb/filter_block.h"
+#include "../../core/leveldb/files.h"
 #include "../../core/leveldb/leveldb.h"
 #include "../hash_queue.h"
 #include "../errors.h"

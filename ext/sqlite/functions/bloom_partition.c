@@ -8,7 +8,7 @@
 ** each do not degrade, if the hash that divides the keys shares nothing with LevelDB's.
 */
 #include "../../core/decimal.h"
-#include "../../core/partition.h"
+#include "../../core/hash.h"
 #include "functions.h"
 #include "../key.h"
 #include "../size_args.h"

@@ -22,7 +22,7 @@
 #include <string.h>
 
 #include "../../core/bytes.h"
-#include "../../core/xxh64.h"
+#include "../../core/hash.h"
 #include "../errors.h"
 
 #define CONFIG_MAGIC        0x33434942u

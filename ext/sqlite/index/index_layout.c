@@ -39,7 +39,7 @@
 #include <string.h>
 
 #include "../../core/bytes.h"
-#include "../../core/xxh64.h"
+#include "../../core/hash.h"
 
 #define LAYOUT_MAGIC            0x34584942u
 #define LAYOUT_MAGIC_OF_1_2     0x33584942u

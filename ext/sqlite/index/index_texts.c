@@ -16,7 +16,7 @@
 
 #include "../../core/bytes.h"
 #include "../../core/numeric.h"
-#include "../../core/xxh64.h"
+#include "../../core/hash.h"
 
 /* -- Lists ----------------------------------------------------------------------------------- */
 

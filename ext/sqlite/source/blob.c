@@ -3,7 +3,7 @@
 */
 #include "blob.h"
 
-#include "../../core/xxh64.h"
+#include "../../core/hash.h"
 
 /* SQLITE_ERROR is how SQLite says that there is no such table, column, row or BLOB. */
 static int check_blob(int rc, sqlite3_blob *blob, int num_bytes){

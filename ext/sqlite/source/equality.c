@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "../../core/debug.h"
-#include "../../core/parquet/hash.h"
 #include "../../core/parquet/parquet.h"
 #include "../real_cells.h"
 #include "sql.h"

@@ -7,7 +7,7 @@
 
 #include "../../core/bytes.h"
 #include "../../core/debug.h"
-#include "../../core/parquet/hash.h"
+#include "../../core/parquet/parquet.h"
 #include "../real_cells.h"
 #include "../tuple.h"
 #include "sql.h"

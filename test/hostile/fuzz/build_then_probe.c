@@ -13,7 +13,6 @@
 #include "../../../ext/core/decimal.h"
 #include "../../../ext/core/encodings.h"
 #include "../../../ext/core/leveldb/leveldb.h"
-#include "../../../ext/core/leveldb/hash.h"
 
 #define MAX_KEYS 100
 

@@ -8,7 +8,7 @@
 
 #include "../../../ext/core/entries/entries.h"
 #include "../../../ext/core/numeric.h"
-#include "../../../ext/core/xxh64.h"
+#include "../../../ext/core/hash.h"
 
 #define RUN_NUMBER 1
 #define MAX_SEEKS 16

@@ -17,7 +17,6 @@
 #include "../../../ext/core/bits.h"
 #include "../../../ext/core/encodings.h"
 #include "../../../ext/core/leveldb/leveldb.h"
-#include "../../../ext/core/leveldb/hash.h"
 #ifdef HAVE_LEVELDB
 #include "../../core/leveldb_oracle.h"
 #endif

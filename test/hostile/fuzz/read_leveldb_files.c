@@ -9,7 +9,7 @@
 #include "fuzz.h"
 
 #include "../../../ext/core/leveldb/leveldb.h"
-#include "../../../ext/core/leveldb/ldb_file.h"
+#include "../../../ext/core/leveldb/files.h"
 
 static uint32_t fixed32_at(const uint8_t *bytes){
   return (uint32_t)bytes[0] | (uint32_t)bytes[1]<<8 | (uint32_t)bytes[2]<<16 | (uint32_t)bytes[3]<<24;

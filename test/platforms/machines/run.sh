@@ -140,7 +140,7 @@ builds() {
 i686_loader='/usr/i686-linux-gnu/lib/ld-linux.so.2 --library-path /usr/i686-linux-gnu/lib'
 [ "$(uname -m)" = x86_64 ] || i686_loader='qemu-i386 -L /usr/i686-linux-gnu'
 
-# What this machine must choose, by its own word (kernels_avx2.c says what it takes).
+# What this machine must choose, by its own word (core/leveldb/kernels.c says what it takes).
 has_flags() {
   for flag in "$@"; do grep -qw "$flag" /proc/cpuinfo 2>/dev/null || return; done
 }

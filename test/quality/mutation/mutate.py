@@ -72,9 +72,6 @@ TINY = [*PLAIN, *flags("tiny_limits")]
 TINY_INDEX = [f"test/index/{name}.py --slow" for name in ("damage", "writers", "steps", "zones")]
 TINY_SUITES = {"ext/sqlite/vtab": VTAB[1:3], "ext/sqlite/index": TINY_INDEX, "ext/sqlite/source": VTAB[1:3] + TINY_INDEX[:2]}
 
-# Not of this machine.
-SKIPPED = set() if os.uname().machine == "x86_64" else {"kernels_avx2.c"}
-
 # A test program that is not named after the file or its folder is run only if it takes no longer.
 MAX_SECONDS = 5
 
@@ -388,8 +385,7 @@ def main():
     parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
 
-    paths = sorted(path for folder in CORE_FOLDERS for path in glob.glob(f"{folder}/*.[ch]")
-                   if os.path.basename(path) not in SKIPPED)
+    paths = sorted(path for folder in CORE_FOLDERS for path in glob.glob(f"{folder}/*.[ch]"))
     paths += ["ext/bloom.c"] + sorted(path for folder in SQLITE_FOLDERS for path in glob.glob(f"{folder}/*.[ch]"))
     mutants = [mutant for path in paths for mutant in mutants_of(path)]
     random.Random(options.seed).shuffle(mutants)

@@ -1,10 +1,29 @@
 /*
-** SipHash-2-4: 2 rounds for every 8 bytes, 4 at the end.
+** Hashes of bytes; hash.h has their sources.
 */
-#include "siphash.h"
+#include "hash.h"
 
 #include "bytes.h"
+#include "debug.h"
 #include "numeric.h"
+
+/* -- xxHash ----------------------------------------------------------------- */
+
+/* Compiles xxHash into this file: no library to load, no symbol to export. */
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+uint64_t bloom_xxh64(const uint8_t *bytes, size_t num_bytes){
+  static const uint8_t no_bytes[1] = {0};
+  return bytes ? XXH64(bytes, num_bytes, 0) : XXH64(no_bytes, 0, 0);
+}
+
+uint64_t bloom_xxh3(const uint8_t *bytes, size_t num_bytes){
+  assert( bytes );
+  return XXH3_64bits(bytes, num_bytes);
+}
+
+/* -- SipHash-2-4: 2 rounds for every 8 bytes, 4 at the end ------------------ */
 
 #define WORD_BYTES 8
 
@@ -50,4 +69,22 @@ uint64_t bloom_siphash(const uint8_t *secret, const uint8_t *bytes, size_t num_b
   s.v2 ^= 0xff;
   siphash_rounds(&s, 4);
   return s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
+}
+
+/* -- Partitions ------------------------------------------------------------- */
+
+/* The upper half of a * b, from the products of the 32-bit halves: not every compiler
+** has a 128-bit type. */
+static uint64_t multiply_high(uint64_t a, uint64_t b){
+  const uint64_t a_low = a & UINT32_MAX, a_high = a >> 32;
+  const uint64_t b_low = b & UINT32_MAX, b_high = b >> 32;
+  const uint64_t low_low = a_low * b_low;
+  const uint64_t high_low = a_high * b_low + (low_low >> 32);
+  const uint64_t low_high = a_low * b_high + (high_low & UINT32_MAX);
+  return a_high * b_high + (high_low >> 32) + (low_high >> 32);
+}
+
+uint64_t bloom_partition_of(const uint8_t *key, size_t num_bytes, uint64_t num_partitions){
+  static const uint8_t no_bytes[1] = {0};
+  return multiply_high(XXH3_64bits(key ? key : no_bytes, num_bytes), num_partitions);
 }

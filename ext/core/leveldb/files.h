@@ -1,0 +1,193 @@
+/*
+** LevelDB's files: the filter block, and where it stands in a table file (.ldb, .sst).
+*/
+#ifndef BLOOM_CORE_LEVELDB_FILES_H
+#define BLOOM_CORE_LEVELDB_FILES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../filter.h"
+
+/* -- CRC-32C ---------------------------------------------------------------- */
+
+/*
+** LevelDB's checksum: CRC-32C (Castagnoli), stored "masked".
+** Sources: RFC 3720, section 12.1 and appendix B.4 (the polynomial, test vectors);
+** LevelDB util/crc32c.h (the mask).
+*/
+
+/* The remainders of four bits by the polynomial 0x1edc6f41, the lowest bit first. */
+static const uint32_t crc32c_of_4_bits[16] = {
+  0x00000000u, 0x105ec76fu, 0x20bd8edeu, 0x30e349b1u,
+  0x417b1dbcu, 0x5125dad3u, 0x61c69362u, 0x7198540du,
+  0x82f63b78u, 0x92a8fc17u, 0xa24bb5a6u, 0xb21572c9u,
+  0xc38d26c4u, 0xd3d3e1abu, 0xe330a81au, 0xf36e6f75u
+};
+
+/* The CRC-32C of bytes, which may be NULL if num_bytes is 0, half a byte at a time.  A faster
+** one would not show: a filter block is a hundredth of its file. */
+static inline uint32_t bloom_crc32c(const uint8_t *bytes, size_t num_bytes){
+  uint32_t crc = UINT32_MAX;
+  size_t i;
+  for(i=0; i<num_bytes; i++){
+    crc ^= bytes[i];
+    crc = crc >> 4 ^ crc32c_of_4_bits[crc & 15];
+    crc = crc >> 4 ^ crc32c_of_4_bits[crc & 15];
+  }
+  return ~crc;
+}
+
+/* The checksum as LevelDB stores it: rotated and shifted by a constant, because the CRC
+** of bytes that contain CRCs protects them badly. */
+static inline uint32_t bloom_crc32c_mask(uint32_t crc){
+  return (crc >> 15 | crc << 17) + 0xa282ead8u;
+}
+
+/* -- Filter blocks ---------------------------------------------------------- */
+
+/*
+** LevelDB's filter block: the filters of one LevelDB table file (.ldb).
+**
+**   +----------+-----+------------+------------------------+---------+---------+
+**   | filter 0 | ... | filter n-1 | offset of each filter  | end     | base_lg |
+**   |          |     |            | fixed32, n of them     | fixed32 | 1 byte  |
+**   +----------+-----+------------+------------------------+---------+---------+
+**
+** Offsets count from the block's first byte; end is where the filters end and the
+** offsets begin.  All integers are little-endian.
+**
+** Filter i is slot i: it has the keys of the data blocks that begin at file offsets
+** i << base_lg .. ((i+1) << base_lg) - 1.  If no data block begins there, the slot is
+** empty: it has 0 bytes and contains nothing.  LevelDB writes base_lg 11, 2 KiB.  It
+** shifts by base_lg, and what 64 and more would shift depends on the processor, so that a
+** block of such a base_lg may contain every key.
+** Source: LevelDB table/filter_block.cc, doc/table_format.md.
+*/
+
+#define BLOOM_FILTER_BLOCK_BASE_LG 11
+
+/* end and base_lg, which every block has. */
+#define BLOOM_FILTER_BLOCK_MIN_BYTES 5
+
+/* A filter without probes, which may contain every key.  It stands in for filters that
+** cannot be read. */
+#define BLOOM_ANY_KEY_FILTER_BYTES 2
+extern const uint8_t bloom_any_key_filter[BLOOM_ANY_KEY_FILTER_BYTES];
+
+/* A block that was read from bytes, which it borrows. */
+typedef struct bloom_filter_block {
+  const uint8_t *bytes;
+  size_t filters_bytes; /* where the filters end and their offsets begin */
+  size_t num_slots;
+  uint32_t base_lg;     /* 0..255: every value is accepted */
+} bloom_filter_block;
+
+typedef struct bloom_filter_slot {
+  const uint8_t *filter; /* within the block, or bloom_any_key_filter */
+  size_t num_bytes;
+  int is_damaged;        /* its offsets or base_lg are impossible, so it may contain every key */
+  /* The filter has the keys of the data blocks that begin at these file offsets, clamped
+  ** to an int64; first > last if no offset is left. */
+  int64_t first_offset, last_offset;
+} bloom_filter_slot;
+
+/* Reads num_bytes bytes as a filter block.  Returns NULL and sets *block; or, with *block
+** untouched, what is wrong, as the end of a message.  LevelDB itself says "maybe" to every
+** key if it cannot read a block. */
+const char *bloom_filter_block_read(const uint8_t *bytes, size_t num_bytes,
+                                    bloom_filter_block *block);
+
+/* Sets *found to a slot, 0 .. block->num_slots-1, read as LevelDB reads it, damaged or
+** not. */
+void bloom_filter_block_slot(const bloom_filter_block *block, size_t slot,
+                             bloom_filter_slot *found);
+
+/* A block to write has slots up to the last in which a data block begins; num_keys[] has
+** the number of keys of each slot, duplicates counted.  bits_per_key is a finite
+** number > 0. */
+
+/* What a filter of n keys has a key: tenths[n] / 10, or, without tenths, bits_per_key. */
+typedef struct bloom_filter_block_bits {
+  double bits_per_key;
+  const uint16_t *tenths; /* by number of keys; NULL: all filters have the same */
+} bloom_filter_block_bits;
+
+/* The size of the block in bytes.  BLOOM_TOO_BIG, with *num_bytes untouched, if it is 2^32
+** or more, which its offsets of 32 bits cannot express. */
+bloom_status bloom_filter_block_size(const uint32_t *num_keys, size_t num_slots,
+                                     const bloom_filter_block_bits *bits, size_t *num_bytes);
+
+/* Writes a block of num_bytes bytes whose filters have no keys yet. */
+void bloom_filter_block_clear(const uint32_t *num_keys, size_t num_slots,
+                              const bloom_filter_block_bits *bits,
+                              uint8_t *bytes, size_t num_bytes);
+
+/* Adds the keys that have these hashes to a slot, which was written for at least one key.
+** *block was read from bytes.  The order does not matter. */
+void bloom_filter_block_add(const bloom_filter_block *block, uint8_t *bytes, size_t slot,
+                            const bloom_hash_run *runs);
+
+/* -- Table files ------------------------------------------------------------ */
+
+/*
+** Finds the filter block of a LevelDB table file (.ldb, .sst) from the file's end.
+**
+**   +-------------+--------------+-----------+-------------+--------+
+**   | data blocks | filter block | metaindex | index block | footer |
+**   +-------------+--------------+-----------+-------------+--------+
+**
+** A handle is a block's file offset and size, two varint64.  Each block is followed
+** by a trailer of 5 bytes: its compression (0 none, 1 Snappy) and the masked CRC-32C
+** of the block and that byte.
+**
+**   footer, 48 bytes: handle of the metaindex, handle of the index, zeros up to byte
+**   40, magic number 0xdb4775248b80fb57
+**
+** The metaindex maps "filter." and the policy's name to the filter block's handle.  It is
+** a block of entries, whose keys may share their beginning with the key before.  After the
+** entries come the offsets of those that share nothing, and the number of these offsets:
+**
+**   entry: shared, unshared, value_bytes (varint32 each), unshared bytes of the key, value
+**   end:   offsets (fixed32 each), number of offsets (fixed32)
+**
+** Source: LevelDB doc/table_format.md, table/format.cc, table/block.cc.
+*/
+
+#define BLOOM_LDB_FOOTER_BYTES  48
+#define BLOOM_LDB_TRAILER_BYTES 5
+
+/* The first byte of a trailer. */
+#define BLOOM_COMPRESSION_SNAPPY 1
+
+/* Longer names of policies are cut to this. */
+#define BLOOM_POLICY_MAX_BYTES 128
+
+/* The policy that writes LevelDB's filters. */
+#define BLOOM_LEVELDB_POLICY "leveldb.BuiltinBloomFilter2"
+
+typedef enum bloom_ldb_filter {
+  BLOOM_LDB_HAS_FILTERS,        /* block is set */
+  BLOOM_LDB_NO_FILTER,          /* written without a policy */
+  BLOOM_LDB_OTHER_POLICY,
+  BLOOM_LDB_METAINDEX_COMPRESSED,
+  BLOOM_LDB_FILTER_COMPRESSED,  /* LevelDB never does */
+  BLOOM_LDB_TOO_FEW_FILTERS     /* of data blocks before the filter block: never LevelDB's */
+} bloom_ldb_filter;
+
+/* What the end of the file says about its filters. */
+typedef struct bloom_ldb_file {
+  bloom_ldb_filter filter;
+  bloom_filter_block block; /* borrows the file's bytes */
+  size_t block_bytes;       /* size of the block */
+  uint8_t compression;      /* of the block that is compressed, if filter says so */
+  uint8_t policy[BLOOM_POLICY_MAX_BYTES];
+  size_t policy_bytes;      /* 0 if there is no policy, or it is not known */
+} bloom_ldb_file;
+
+/* Reads the bytes of a complete file.  Returns NULL and sets *ldb; or what is wrong with
+** them, as the end of a message.  Checksums are verified.  Nothing before the filter block
+** is read. */
+const char *bloom_ldb_file_read(const uint8_t *bytes, size_t num_bytes, bloom_ldb_file *ldb);
+
+#endif
