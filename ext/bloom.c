@@ -1,7 +1,8 @@
 /*
 ** The entry point: one list of the SQL functions, one of the table-valued functions and
-** the virtual table.  A new function is one file in sqlite/functions/, its declaration in
-** functions.h there, and one row here.  BUILDING.md says what else it needs: tests fail without.
+** the virtual tables.  A new function stands with its subject in sqlite/functions/, is declared
+** in functions.h there, and has one row here.  BUILDING.md says what else it needs: tests fail
+** without it.
 */
 #ifndef _GNU_SOURCE
 # define _GNU_SOURCE /* Dl_info, RTLD_DEFAULT; NOLINT: the name is the C library's */
@@ -52,6 +53,13 @@ typedef struct function_row {
 #define AGGREGATE(sql_name, min, max) \
   {.name = #sql_name, .min_args = (min), .max_args = (max), .step = sql_name##_step, \
    .final = sql_name##_final}
+
+/* bloom_version(): the version of this extension, as text. */
+static void bloom_version(sqlite3_context *context, int num_args, sqlite3_value **args){
+  (void)num_args;
+  (void)args;
+  sqlite3_result_text(context, BLOOM_VERSION, -1, SQLITE_STATIC);
+}
 
 static const function_row function_rows[] = {
   {.name = "bloom_build", .min_args = 1, .max_args = 4, .step = bloom_build_step,

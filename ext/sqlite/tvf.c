@@ -124,12 +124,12 @@ static int tvf_close(sqlite3_vtab_cursor *cursor){
 /* index_number is what tvf_best_index() set: a bit for each column that is read, and
 ** rowids_bit().  There are no args if the query did not pass the arguments. */
 static int tvf_filter(
-  sqlite3_vtab_cursor *cursor, int index_number, const char *index_text, int num_args,
+  sqlite3_vtab_cursor *cursor, int index_number, const char *plan_text, int num_args,
   sqlite3_value **args
 ){
   bloom_tvf_cursor *tvf_cursor = tvf_cursor_of(cursor);
   const bloom_tvf *function = bloom_tvf_of(tvf_cursor);
-  (void)index_text;
+  (void)plan_text;
   clear_cursor(cursor);
   if( num_args==0 ){
     return bloom_fail_vtab(&cursor->pVtab->zErrMsg,

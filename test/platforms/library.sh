@@ -1,7 +1,7 @@
 #!/bin/sh
 # Tests the extension as a thing to build, link, load and install, rather than its
 # answers: sh test/platforms/library.sh [symbols], at the top of the checkout, after `make`.
-# symbols: only what the library exports and needs, and that it loads.  Ends with `N passed, N failed`.
+# symbols: only what the library exports and needs, that it loads, and that its parts make one file.  Ends with `N passed, N failed`.
 . test/lib/shared.sh
 find_python
 work=build/library
@@ -199,10 +199,15 @@ if [ "$(uname -s)" = Linux ]; then
   check 'bloom.so exports one symbol' same sqlite3_bloom_init "$(exports)"
   check 'bloom.so needs no library but libc' same '' "$(needed_but_libc)"
 fi
+# Names of one file may clash with those of another there.
+is_one_file() {
+  make -s amalgamation && ${CC:-cc} -std=c11 -Wall -Wextra -Wshadow -Werror -DSQLITE_CORE -fsyntax-only build/amalgamation/bloom.c
+}
 long_lines() {
   awk 'length>100 {print FILENAME ":" FNR}' ext/*.[ch] ext/*/*.[ch] ext/*/*/*.[ch]
 }
 check 'lines of C have at most 100 characters' same '' "$(long_lines)"
+check 'as one file it compiles' is_one_file
 check '.load ./bloom works in the stock shell' loads ./bloom
 check 'loaded twice it works, too' same "$version" "$(shell '.load ./bloom' '.load ./bloom' 'SELECT bloom_version();')"
 check 'says why, if a running statement loads it once more' says_why_it_does_not_load

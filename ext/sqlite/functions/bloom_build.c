@@ -1,4 +1,23 @@
 /*
+** Filters of keys, as BLOBs: bloom_build(), bloom_empty(), bloom_add(), bloom_merge(), and
+** bloom_bits_per_key(), the size for a rate.
+*/
+#include <string.h>
+
+#include "../../core/bits.h"
+#include "../../core/bloomfile/bloomfile.h"
+#include "../../core/encodings.h"
+#include "../connection.h"
+#include "../errors.h"
+#include "../handle.h"
+#include "../hash_queue.h"
+#include "../key.h"
+#include "../size_args.h"
+#include "functions.h"
+
+/* -- bloom_build() ---------------------------------------------------------- */
+
+/*
 ** bloom_build(key [, bits_per_key = 10 [, capacity]] [, encoding = 'leveldb']):
 ** aggregate and window function; the filter of its keys, byte for byte what
 ** LevelDB's BloomFilterPolicy, or a Parquet writer, writes for them in any order.
@@ -20,14 +39,6 @@
 ** (7) The encoding is a TEXT as the last argument, however many arguments come before
 **     it.  A name that core/encodings.h does not know is an error that lists the names.
 */
-#include <string.h>
-
-#include "../../core/encodings.h"
-#include "../hash_queue.h"
-#include "../errors.h"
-#include "functions.h"
-#include "../key.h"
-#include "../size_args.h"
 
 /* The number of hashes that are added to the filter at once (Requirement 4). */
 #define BATCH_HASHES 16384
@@ -184,4 +195,274 @@ void bloom_build_final(sqlite3_context *context){
   if( state==NULL ) return;
   bloom_hash_queue_clear(&state->queue);
   sqlite3_free(state->filter);
+}
+
+/* -- bloom_empty() ---------------------------------------------------------- */
+
+/*
+** bloom_empty(capacity [, bits_per_key = 10] [, encoding = 'leveldb']): a filter
+** with room for capacity keys and none in it; NULL for NULL.  Below 1 bits_per_key is the
+** false-positive rate that so many keys will make.  bloom_add() fills it,
+** bloom_merge() merges it with others of the same capacity, bits_per_key and encoding.
+*/
+
+void bloom_empty(sqlite3_context *context, int num_args, sqlite3_value **args){
+  const bloom_arg bits_per_key_arg = {"bloom_empty", 2, "bits_per_key",
+                                      num_args>1 ? args[1] : NULL};
+  bloom_size_args size = {NULL, BLOOM_DEFAULT_BITS_PER_KEY, 0, BLOOM_NO_CAPACITY};
+  const char *hint = NULL;
+  double bits_per_key;
+  bloom_shape shape;
+  uint8_t *filter;
+  if( bloom_take_encoding(context, "bloom_empty", 3, &num_args, args, &size.encoding)!=SQLITE_OK ){
+    return;
+  }
+  if( num_args>1 && bloom_is_number_in(args[0], 0, 0.999999) ) hint = "the capacity comes first";
+  if( bloom_read_capacity(context, (bloom_arg){"bloom_empty", 1, "capacity", args[0]}, hint,
+                          &size.capacity)!=SQLITE_OK ){
+    return;
+  }
+  if( num_args>1
+   && bloom_read_bits_per_key(context, bits_per_key_arg, NULL, 1, &size.bits_per_key)!=SQLITE_OK ){
+    return;
+  }
+  if( size.capacity==BLOOM_NO_CAPACITY ) return;
+  if( bloom_find_bits_per_key(context, bits_per_key_arg, &size, (uint64_t)size.capacity,
+                              &bits_per_key)!=SQLITE_OK ){
+    return;
+  }
+  if( bloom_find_shape(context, size.encoding, (uint64_t)size.capacity, bits_per_key,
+                       &shape)!=SQLITE_OK ){
+    return;
+  }
+  filter = bloom_malloc_or_fail(context, shape.num_bytes);
+  if( filter==NULL ) return;
+  size.encoding->writer->clear(&shape, filter);
+  sqlite3_result_blob64(context, filter, shape.num_bytes, sqlite3_free);
+}
+
+/* -- bloom_add() ------------------------------------------------------------ */
+
+/*
+** bloom_add(filter, key, ...): the filter with those keys added, as a BLOB;
+** filter is a BLOB or a handle, NULL for NULL.
+**
+** (1) NULL keys are skipped; without keys the filter comes back as it is.
+** (2) The bytes are those that bloom_build returns for the same capacity,
+**     bits_per_key and encoding, whatever the order in which the keys came.
+** (3) A filter that keys cannot be added to is an error, with its encoding's
+**     reason.
+*/
+
+/* Adds the keys that are not NULL.  SQLITE_OK or SQLITE_NOMEM. */
+static int add_keys(
+  const bloom_encoding *encoding, const bloom_shape *shape, uint8_t *bytes, int num_keys,
+  sqlite3_value **keys
+){
+  bloom_hash_queue queue = {.hash_value_bytes = encoding->hash_value_bytes};
+  int i, rc = SQLITE_OK;
+  for(i=0; i<num_keys && rc==SQLITE_OK; i++){
+    bloom_hash_value hash;
+    const bloom_key_kind kind = bloom_hash_of_key(encoding, keys[i], &hash);
+    if( kind==BLOOM_KEY_NOMEM ) rc = SQLITE_NOMEM;
+    else if( kind!=BLOOM_KEY_NULL ) rc = bloom_hash_queue_push(&queue, hash);
+  }
+  if( rc==SQLITE_OK ) encoding->writer->add(shape, bytes, bloom_hash_queue_runs(&queue));
+  bloom_hash_queue_clear(&queue);
+  return rc;
+}
+
+void bloom_add(sqlite3_context *context, int num_args, sqlite3_value **args){
+  bloom_filter storage;
+  const bloom_filter *filter;
+  const bloom_encoding *encoding;
+  bloom_shape shape;
+  uint8_t *bytes;
+  int rc;
+  if( num_args==0 ){
+    bloom_fail(context, "bloom_add(): argument 1 (filter) is missing");
+    return;
+  }
+  filter = bloom_changeable_filter_or_fail(context, "bloom_add", args[0],
+                                           num_args>1 ? args[1] : NULL, 1, &storage);
+  if( filter==NULL ) return;
+  encoding = filter->encoding;
+  shape = filter->shape;
+  bytes = bloom_malloc_or_fail(context, shape.num_bytes);
+  if( bytes==NULL ) return;
+  /* Before a key is read: a key that is the same value as the filter may move it. */
+  rc = bloom_copy_bytes(sqlite3_context_db_handle(context), bytes, filter->bytes, shape.num_bytes);
+  if( rc==SQLITE_OK ) rc = add_keys(encoding, &shape, bytes, num_args - 1, args + 1);
+  if( rc==SQLITE_OK ){
+    sqlite3_result_blob64(context, bytes, shape.num_bytes, sqlite3_free);
+  }else{
+    sqlite3_free(bytes);
+    bloom_fail_code(context, rc);
+  }
+}
+
+/* -- bloom_merge() ---------------------------------------------------------- */
+
+/*
+** bloom_merge(filter): aggregate; the union of filters of one shape, as a
+** BLOB: byte for byte the filter of all their keys, built with that capacity.
+** filter is a BLOB or a handle.
+**
+** (1) If one of the filters is NULL, or there are no rows, the result is NULL, for which
+**     bloom_may_contain() says "maybe": a missing filter may have had any key.  The other
+**     filters are still checked, so that the order of the rows does not matter.
+** (2) Filters agree in encoding, size and probes, else an error names what differs.
+** (3) A filter with no bit set has no keys, so it can be merged with any shape.  The
+**     result has the shape of the filters with keys; if none has any, it is the first
+**     filter.
+** (4) A filter that keys cannot be added to is an error, with its encoding's
+**     reason.
+**
+** It is not a window function, because a filter cannot be removed from a union.
+*/
+
+/* Memory set to zero is an aggregate that saw no filter. */
+typedef struct merge_state {
+  bloom_filter filter; /* the union so far; it reads bytes */
+  uint8_t *bytes;      /* NULL before the first filter */
+  char is_missing_one; /* a filter was NULL */
+} merge_state;
+
+/* Starts the union with a copy of the filter.  SQLITE_OK, SQLITE_NOMEM or SQLITE_INTERRUPT. */
+static int start_union(sqlite3 *db, merge_state *state, const bloom_filter *filter){
+  uint8_t *bytes = sqlite3_malloc64(filter->shape.num_bytes);
+  if( bytes==NULL ) return SQLITE_NOMEM;
+  if( bloom_copy_bytes(db, bytes, filter->bytes, filter->shape.num_bytes)!=SQLITE_OK ){
+    sqlite3_free(bytes);
+    return SQLITE_INTERRUPT;
+  }
+  sqlite3_free(state->bytes);
+  state->bytes = bytes;
+  bloom_filter_read(bytes, filter->shape.num_bytes, &state->filter);
+  return SQLITE_OK;
+}
+
+/* Fails because filters of one encoding differ in shape. */
+static void fail_shapes(sqlite3_context *context, const bloom_filter *before,
+                        const bloom_filter *now){
+  const bloom_shape *a = &before->shape, *b = &now->shape;
+  if( now->encoding->writer ){
+    bloom_fail(context, "bloom_merge(): filters must have one shape, not %lld bits and %d probes"
+                        " and then %lld bits and %d probes; build them with equal bits_per_key and"
+                        " capacity", (sqlite3_int64)a->num_bits, (int)a->num_probes,
+               (sqlite3_int64)b->num_bits, (int)b->num_probes);
+    return;
+  }
+  bloom_fail(context, "bloom_merge(): files must have one shape, not %lld units of %lld bytes and"
+                      " %d probes and then %lld units of %lld bytes and %d probes; build them with"
+                      " equal bits_per_key and capacity for equal sets",
+             (sqlite3_int64)a->num_slots, (sqlite3_int64)bloom_bloomfile_unit_bytes(a),
+             (int)a->num_probes, (sqlite3_int64)b->num_slots,
+             (sqlite3_int64)bloom_bloomfile_unit_bytes(b), (int)b->num_probes);
+}
+
+/* Adds one filter to the union.  SQLITE_OK, SQLITE_NOMEM, SQLITE_INTERRUPT, or SQLITE_ERROR
+** with the error set on context. */
+static int merge_filter(sqlite3_context *context, merge_state *state, const bloom_filter *filter){
+  sqlite3 *db = sqlite3_context_db_handle(context);
+  const bloom_encoding *encoding = state->filter.encoding;
+  bloom_stoppable now, before;
+  int has_bits;
+  if( state->bytes==NULL ) return start_union(db, state, filter);
+  bloom_stoppable_init(&now, db, filter);
+  if( filter->encoding==encoding && bloom_shapes_are_equal(&filter->shape, &state->filter.shape) ){
+    return bloom_merge_filter(state->bytes, &now.filter) ? SQLITE_OK : SQLITE_INTERRUPT;
+  }
+  /* Requirement 3.  Bits are looked for only where shapes differ. */
+  has_bits = bloom_has_bits_set(&now.filter);
+  if( has_bits<=0 ) return has_bits<0 ? SQLITE_INTERRUPT : SQLITE_OK;
+  bloom_stoppable_init(&before, db, &state->filter);
+  has_bits = bloom_has_bits_set(&before.filter);
+  if( has_bits<=0 ) return has_bits<0 ? SQLITE_INTERRUPT : start_union(db, state, filter);
+  if( filter->encoding!=encoding ){
+    bloom_fail(context, "bloom_merge(): filters must have one encoding, not '%s' and then '%s'",
+               encoding->name, filter->encoding->name);
+  }else{
+    fail_shapes(context, &state->filter, filter);
+  }
+  return SQLITE_ERROR;
+}
+
+void bloom_merge_step(sqlite3_context *context, int num_args, sqlite3_value **args){
+  merge_state *state = sqlite3_aggregate_context(context, sizeof(*state));
+  bloom_filter storage;
+  const bloom_filter *filter;
+  (void)num_args;
+  if( state==NULL ){
+    sqlite3_result_error_nomem(context);
+    return;
+  }
+  /* Requirement 1.  A handle's type is NULL, too. */
+  if( sqlite3_value_type(args[0])==SQLITE_NULL && bloom_handle_of(context, args[0])==NULL ){
+    state->is_missing_one = 1;
+    return;
+  }
+  filter = bloom_changeable_filter_or_fail(context, "bloom_merge", args[0], NULL, 0, &storage);
+  if( filter==NULL ) return;
+  bloom_fail_code(context, merge_filter(context, state, filter));
+}
+
+void bloom_merge_final(sqlite3_context *context){
+  merge_state *state = sqlite3_aggregate_context(context, 0);
+  if( state==NULL || state->bytes==NULL ) return;
+  if( state->is_missing_one ){
+    sqlite3_free(state->bytes);
+    return;
+  }
+  sqlite3_result_blob64(context, state->bytes, state->filter.shape.num_bytes, sqlite3_free);
+}
+
+/* -- bloom_bits_per_key() --------------------------------------------------- */
+
+/*
+** bloom_bits_per_key(false_positive_rate [, num_keys = 20000] [, encoding =
+** 'leveldb']): the smallest bits_per_key, to a tenth of a bit, at which a filter of
+** num_keys keys has at most that rate; NULL where the rate or the number is NULL.
+**
+** (1) false_positive_rate is a number between 0 and 1, both excluded; num_keys
+**     an integer >= 0.
+** (2) The rate is the encoding's real one for exactly that many keys at exactly that size.
+** (3) Without num_keys: for 20,000 keys, the most that a partition should have.
+** (4) A rate that no size reaches is an error, which names one that is in reach, if there
+**     is one of use, and the way out: another encoding, partitions, if they would help.
+*/
+
+#define DEFAULT_NUM_KEYS 20000
+
+void bloom_bits_per_key(sqlite3_context *context, int num_args, sqlite3_value **args){
+  int type = sqlite3_value_type(args[0]);
+  const bloom_arg rate_arg = {"bloom_bits_per_key", 1, "false_positive_rate", args[0]};
+  sqlite3_int64 num_keys = DEFAULT_NUM_KEYS;
+  bloom_size_args size = {NULL, 0, 0, BLOOM_NO_CAPACITY};
+  double bits_per_key;
+  if( type==SQLITE_INTEGER || type==SQLITE_FLOAT ){
+    size.bits_per_key = sqlite3_value_double(args[0]);
+  }
+  if( type!=SQLITE_NULL && !(size.bits_per_key>0 && size.bits_per_key<1) ){
+    char buffer[BLOOM_HINT_BYTES];
+    const char *hint = bloom_number_hint(args[0], buffer);
+    if( num_args>1 && bloom_is_number_in(args[1], 0, 0.999999) ) hint = "the rate comes first";
+    bloom_fail_arg(context, rate_arg, "a number between 0 and 1", hint);
+    return;
+  }
+  if( bloom_take_encoding(context, rate_arg.function, 3, &num_args, args,
+                          &size.encoding)!=SQLITE_OK ){
+    return;
+  }
+  if( num_args>1 ){
+    const bloom_arg num_keys_arg = {rate_arg.function, 2, "num_keys", args[1]};
+    if( bloom_read_capacity(context, num_keys_arg, NULL, &num_keys)!=SQLITE_OK ) return;
+    if( num_keys==BLOOM_NO_CAPACITY ) return;
+  }
+  if( type==SQLITE_NULL ) return;
+  if( bloom_find_bits_per_key(context, rate_arg, &size, (uint64_t)num_keys,
+                              &bits_per_key)!=SQLITE_OK ){
+    return;
+  }
+  sqlite3_result_double(context, bits_per_key);
 }

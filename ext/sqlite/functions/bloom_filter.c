@@ -127,7 +127,7 @@ static int hash_row(
 
 /* Sets *is_number to whether a value, or one that NOCASE takes for equal, may be equal to a number.
 ** What is equal agrees on that. */
-static int may_equal_number(sqlite3_value *value, int *is_number){
+static int filter_may_equal_number(sqlite3_value *value, int *is_number){
   const int type = sqlite3_value_type(value);
   *is_number = type==SQLITE_INTEGER || type==SQLITE_FLOAT;
   if( type==SQLITE_TEXT ){
@@ -162,7 +162,7 @@ FILTER_NOINLINE static int hash_cells(
   row->hashes[0] = BLOOM_GOLDEN_RATIO; /* other hashes than those of all combinations */
   for(i=0; i<num_keys && !row->is_open; i++){
     bloom_equal_hashes key;
-    int is_number, rc = may_equal_number(keys[i], &is_number);
+    int is_number, rc = filter_may_equal_number(keys[i], &is_number);
     if( rc==SQLITE_OK && is_number ) rc = hash_number(is_query, keys[i], &key);
     else if( rc==SQLITE_OK ) rc = bloom_equal_hashes_of(kinds, is_query, keys[i], &key);
     if( rc!=SQLITE_OK ) return rc;

@@ -6,9 +6,9 @@
 ** columns that it does not read cost nothing.
 */
 #include "../errors.h"
-#include "../filter_arg.h"
+#include "../handle.h"
 #include "functions.h"
-#include "../interrupt.h"
+#include "../connection.h"
 
 /* Column numbers, in the order of the schema. */
 enum {

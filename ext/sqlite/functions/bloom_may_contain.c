@@ -1,4 +1,20 @@
 /*
+** Asking a filter for a key: bloom_may_contain(); bloom_open(), a filter that is asked often;
+** bloom_tuple(), the key of several columns; and bloom_partition(), which of many filters to ask.
+*/
+#include "../../core/decimal.h"
+#include "../../core/encodings.h"
+#include "../../core/hash.h"
+#include "../connection.h"
+#include "../errors.h"
+#include "../handle.h"
+#include "../key.h"
+#include "../size_args.h"
+#include "functions.h"
+
+/* -- bloom_may_contain() ---------------------------------------------------- */
+
+/*
 ** bloom_may_contain(filter, key, ...): 0 if the key is surely not in the filter, 1
 ** if it may be.  filter is a BLOB or a handle; several keys are for a handle of bloom_filter().
 **
@@ -7,10 +23,6 @@
 ** (3) What cannot be a filter is an error, which says so if the arguments are swapped.
 ** (4) As many keys as the filter was built of, else an error.
 */
-#include "../errors.h"
-#include "../filter_arg.h"
-#include "functions.h"
-#include "../key.h"
 
 /* Requirement 1.  A handle, whose type is NULL, too, is an error: it is no key. */
 static void answer_null_key(sqlite3_context *context, int num_keys, sqlite3_value **keys){
@@ -105,4 +117,122 @@ void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **a
       sqlite3_result_error_nomem(context);
       break;
   }
+}
+
+/* -- bloom_open() ----------------------------------------------------------- */
+
+/*
+** bloom_open(filter): a handle that the other functions take in place of the
+** BLOB; NULL for NULL.  Its function data is the connection's.
+**
+** Why: before 3.43, SQLite copies the BLOB that a scalar subquery returns for each row of
+** the outer query.  It never copies what a pointer value points to.
+*/
+
+/* The alignment of a filter's bits, so that a block of Parquet's lies within one cache
+** line. */
+#define CACHE_LINE_BYTES 64
+
+/* Copies a filter into a handle that has room for it and one cache line more, so that its
+** bits can begin a line.  SQLITE_OK or SQLITE_INTERRUPT. */
+static int fill_handle(sqlite3 *db, bloom_handle *handle, const bloom_filter *filter){
+  const size_t num_bytes = filter->shape.num_bytes;
+  const size_t bits_at = num_bytes ? (size_t)(filter->bits - filter->bytes) : 0;
+  uint8_t *bytes =
+      handle->bytes + (size_t)(0 - (uintptr_t)handle->bytes - bits_at) % CACHE_LINE_BYTES;
+  if( bloom_copy_bytes(db, bytes, filter->bytes, num_bytes)!=SQLITE_OK ) return SQLITE_INTERRUPT;
+  bloom_filter_read(bytes, num_bytes, &handle->filter);
+  return SQLITE_OK;
+}
+
+void bloom_open(sqlite3_context *context, int num_args, sqlite3_value **args){
+  const bloom_connection *connection = sqlite3_user_data(context);
+  bloom_filter storage;
+  const bloom_filter *filter = bloom_filter_arg_or_fail(context, "bloom_open", args[0], NULL,
+                                                        &storage);
+  bloom_handle_status status;
+  bloom_handle *handle;
+  (void)num_args;
+  if( filter==NULL ) return;
+  status = bloom_handle_open(connection->pool, connection->db,
+                             filter->shape.num_bytes + CACHE_LINE_BYTES, &handle);
+  if( status==BLOOM_HANDLE_NOMEM ){
+    sqlite3_result_error_nomem(context);
+  }else if( status==BLOOM_HANDLE_NONE_LEFT ){
+    sqlite3_result_value(context, args[0]); /* the BLOB gets the same answers, only slower */
+  }else if( fill_handle(connection->db, handle, filter)==SQLITE_OK ){
+    bloom_handle_result(context, handle, 1);
+  }else{
+    bloom_handle_close(handle);
+    sqlite3_result_error_code(context, SQLITE_INTERRUPT);
+  }
+}
+
+/* -- bloom_tuple() ---------------------------------------------------------- */
+
+/*
+** bloom_tuple(value, ...): one key for several columns, a BLOB with the values' types
+** and bytes (core/tuple.h); NULL if one of them is NULL.
+**
+** Two tuples are equal if, and only if, `a = ? AND b = ?` is true for their values, which
+** are compared as expressions without affinity: 1 equals 1.0, but '1' is another key.
+*/
+
+/* Tuples up to this size are written on the stack, and SQLite copies them into memory
+** that it uses again for the next row. */
+#define SHORT_TUPLE_BYTES 256
+
+void bloom_tuple(sqlite3_context *context, int num_args, sqlite3_value **args){
+  uint8_t short_bytes[SHORT_TUPLE_BYTES], *bytes = short_bytes;
+  uint64_t num_bytes = 0;
+  bloom_tuple_status status;
+  if( num_args==0 ){
+    bloom_fail(context, "bloom_tuple(): argument 1 (value) is missing");
+    return;
+  }
+  status = bloom_tuple_write(num_args, args, bytes, sizeof(short_bytes), &num_bytes);
+  if( num_bytes>sizeof(short_bytes) ){
+    if( num_bytes>bloom_max_value_bytes(context) ){
+      sqlite3_result_error_toobig(context);
+      return;
+    }
+    bytes = bloom_malloc_or_fail(context, num_bytes);
+    if( bytes==NULL ) return;
+    status = bloom_tuple_write(num_args, args, bytes, num_bytes, &num_bytes);
+  }
+  sqlite3_result_blob64(context, bytes, num_bytes,
+                        bytes==short_bytes ? SQLITE_TRANSIENT : sqlite3_free);
+  if( status==BLOOM_TUPLE_HAS_NULL ) sqlite3_result_null(context);
+  if( status==BLOOM_TUPLE_NOMEM ) sqlite3_result_error_nomem(context);
+}
+
+/* -- bloom_partition() ------------------------------------------------------ */
+
+/*
+** bloom_partition(key, num_partitions): which of num_partitions filters the
+** key belongs to, 0 .. num_partitions-1; NULL where either is NULL.  Keys are
+** equal by the default rule (key.h): an integer is its decimal text.
+**
+** Why: the more keys a filter has, the more false positives come from its 32-bit hashes
+** and its double hashing (core/leveldb/sizing.h).  Many filters of at most 20,000 keys
+** each do not degrade, if the hash that divides the keys shares nothing with LevelDB's.
+*/
+
+void bloom_partition(sqlite3_context *context, int num_args, sqlite3_value **args){
+  sqlite3_int64 num_partitions;
+  uint8_t decimal[BLOOM_DECIMAL_MAX_BYTES];
+  bloom_key key;
+  (void)num_args;
+  if( sqlite3_value_type(args[1])==SQLITE_NULL ) return;
+  if( !bloom_integer_arg(args[1], &num_partitions) || num_partitions<1 ){
+    const bloom_arg arg = {"bloom_partition", 2, "num_partitions", args[1]};
+    const int is_swapped = !bloom_is_number_in(args[1], -1e300, 1e300)
+        && bloom_is_number_in(args[0], 0, 1e9);
+    bloom_fail_arg(context, arg, "an integer in 1..9223372036854775807",
+                   is_swapped ? "the key comes first" : NULL);
+    return;
+  }
+  if( !bloom_key_bytes_arg(context, args[0], decimal, &key) ) return;
+  sqlite3_result_int64(context, (sqlite3_int64)
+    bloom_partition_of(key.bytes, key.num_bytes, (uint64_t)num_partitions));
 }

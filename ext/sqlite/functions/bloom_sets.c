@@ -1,18 +1,244 @@
 /*
+** Many sets in one BloomFile: bloom_build_sets() writes it, bloom_sets() reads it.
+*/
+#include <string.h>
+
+#include "../../core/bloomfile/bloomfile.h"
+#include "../connection.h"
+#include "../errors.h"
+#include "../handle.h"
+#include "../hash_queue.h"
+#include "../key.h"
+#include "../size_args.h"
+#include "functions.h"
+
+/* -- bloom_build_sets() ----------------------------------------------------- */
+
+/*
+** bloom_build_sets(set_number, key [, bits_per_key = 10 [, capacity]]): aggregate; the
+** BloomFile of the keys of many sets, which bloom_sets() reads.
+**
+** (1) set_number is an integer from 0 up.  Rows come in any order; those with a NULL
+**     set_number are skipped.  A NULL key is no key, but the file has room for its set.
+**     No rows: a file without keys, with the defaults.
+** (2) bits_per_key and capacity are those of bloom_build(), the same on every row of a
+**     group, skipped rows included.  A rate is each set's, and the size is the one that the
+**     largest set needs.
+** (3) Without capacity the file is sized by the keys of the largest set, duplicates
+**     counted, and 12 bytes a row are kept until the end.
+** (4) capacity is the number of keys of one set.  With it, only capacity, bits_per_key and
+**     the number of sets decide the size, and files that agree in these can be merged.
+**     Memory: the file, and a narrower one while it grows to more sets.
+** (5) A file over SQLite's length limit is SQLite's own "too big" error, found before
+**     memory is allocated for it.
+*/
+
+/* The number of keys that are added to the file at once (Requirement 4). */
+#define SETS_BATCH_KEYS 16384
+
+static const bloom_sized_function sets_function = {
+  .bits = {"bloom_build_sets", 3, "bits_per_key", NULL}, .max_args = 4,
+  .encoding = &bloom_encoding_bloomfile,
+};
+
+/* Memory set to zero is an aggregate that saw no row. */
+typedef struct sets_state {
+  bloom_hash_queue hashes, sets; /* keys that are not yet in the file; chained alike */
+  uint8_t *file;             /* with capacity, after the first batch; else NULL */
+  bloom_shape shape;         /* of the file; if that is NULL, of the narrowest one */
+  uint64_t num_sets;         /* the largest set number plus one */
+  size_t max_bytes;          /* SQLite's limit; 0 before the first row */
+  bloom_size_args size;      /* of all rows */
+  double bits_per_key;       /* that a set has at least; of a rate less, until all keys are there */
+} sets_state;
+
+/* Takes the parameters of the first row, which all rows must share.  Returns SQLITE_OK or an
+** error code for bloom_fail_code(). */
+static int sets_begin(sqlite3_context *context, sets_state *state){
+  const uint64_t num_keys = state->size.capacity==BLOOM_NO_CAPACITY ? 0
+      : (uint64_t)state->size.capacity;
+  const size_t max_bytes = bloom_max_value_bytes(context);
+  if( state->size.capacity==BLOOM_NO_CAPACITY ){
+    state->bits_per_key = bloom_least_bits_per_key(state->size.bits_per_key);
+  }else if( bloom_find_bits_per_key(context, sets_function.bits, &state->size, num_keys,
+                                    &state->bits_per_key)!=SQLITE_OK ){
+    return SQLITE_ERROR;
+  }
+  if( bloom_bloomfile_shape(0, num_keys, state->bits_per_key, max_bytes, &state->shape)!=BLOOM_OK ){
+    return SQLITE_TOOBIG;
+  }
+  state->max_bytes = max_bytes;
+  state->hashes.hash_value_bytes = sizeof(bloom_hash_value);
+  state->sets.hash_value_bytes = sizeof(uint32_t);
+  return SQLITE_OK;
+}
+
+/* 1 if the file is too big, whatever rows follow: because of its number of sets alone, or
+** because its largest set has at least the mean number of keys. */
+static int sets_are_too_many(const sets_state *state){
+  bloom_shape shape;
+  if( bloom_bloomfile_bytes_for_sets(state->num_sets)
+        > (state->max_bytes - BLOOM_BLOOMFILE_HEADER_BYTES) / state->shape.num_slots ) return 1;
+  return state->size.capacity==BLOOM_NO_CAPACITY
+      && state->hashes.num_hashes%SETS_BATCH_KEYS==SETS_BATCH_KEYS-1
+      && bloom_bloomfile_shape(state->num_sets, state->hashes.num_hashes / state->num_sets,
+                               state->bits_per_key, state->max_bytes, &shape)!=BLOOM_OK;
+}
+
+/* Makes a file with room for at least state->num_sets sets, and copies the file before, if
+** there is one, into it.  SQLITE_OK or SQLITE_NOMEM. */
+static int sets_widen(sets_state *state){
+  const uint64_t needed = bloom_bloomfile_bytes_for_sets(state->num_sets);
+  const uint64_t max_unit_bytes =
+      (state->max_bytes - BLOOM_BLOOMFILE_HEADER_BYTES) / state->shape.num_slots;
+  uint64_t unit_bytes = bloom_bloomfile_unit_bytes(&state->shape);
+  bloom_shape shape;
+  uint8_t *file;
+  if( state->file && needed<=unit_bytes ) return SQLITE_OK;
+  /* Twice as wide, so that ascending set numbers do not copy it each time; the last time as wide as
+  ** can be: a step for every few sets would copy it again and again. */
+  if( state->file ) unit_bytes = 2*unit_bytes<=max_unit_bytes ? 2*unit_bytes : max_unit_bytes;
+  if( state->file==NULL || unit_bytes<needed ) unit_bytes = needed;
+  shape = bloom_bloomfile_with_unit_bytes(&state->shape, (size_t)unit_bytes);
+  file = sqlite3_malloc64(shape.num_bytes);
+  if( file==NULL ) return SQLITE_NOMEM;
+  if( state->file ){
+    bloom_bloomfile_copy_units(&state->shape, state->file, &shape, file);
+  }else{
+    bloom_bloomfile_clear(&shape, file);
+  }
+  sqlite3_free(state->file);
+  state->file = file;
+  state->shape = shape;
+  return SQLITE_OK;
+}
+
+/* Moves the waiting keys to the file, in steps between which an interrupt can stop it. */
+static int sets_flush(sqlite3_context *context, sets_state *state){
+  const bloom_hash_run *hashes = bloom_hash_queue_runs(&state->hashes);
+  const bloom_hash_run *sets = bloom_hash_queue_runs(&state->sets);
+  for(; hashes; hashes=hashes->next, sets=sets->next){
+    bloom_hash_run run = *hashes;
+    run.next = NULL;
+    if( bloom_is_interrupted(context) ) return SQLITE_INTERRUPT;
+    bloom_bloomfile_add(&state->shape, state->file, &run, sets);
+  }
+  bloom_hash_queue_clear(&state->hashes);
+  bloom_hash_queue_clear(&state->sets);
+  return SQLITE_OK;
+}
+
+/* Takes one row.  Returns SQLITE_OK or an error code for bloom_fail_code(). */
+static int sets_row(sqlite3_context *context, sets_state *state, int num_args,
+                    sqlite3_value **args){
+  sqlite3_int64 set_number;
+  bloom_hash_value hash;
+  bloom_key_kind kind;
+  int rc = bloom_keep_size_args(context, &sets_function, num_args, args, &state->size);
+  if( rc==SQLITE_OK && state->max_bytes==0 ) rc = sets_begin(context, state);
+  if( rc!=SQLITE_OK || sqlite3_value_type(args[0])==SQLITE_NULL ) return rc;
+  if( !bloom_integer_arg(args[0], &set_number) || set_number<0 ){
+    const bloom_arg arg = {sets_function.bits.function, 1, "set_number", args[0]};
+    const int is_swapped = sqlite3_value_type(args[0])!=SQLITE_INTEGER
+        && sqlite3_value_type(args[1])==SQLITE_INTEGER;
+    bloom_fail_arg(context, arg, "an integer in 0..9223372036854775807",
+                   is_swapped ? "the set's number comes before the key" : NULL);
+    return SQLITE_ERROR;
+  }
+  kind = bloom_hash_of_key(&bloom_encoding_bloomfile, args[1], &hash);
+  if( kind==BLOOM_KEY_NOMEM ) return SQLITE_NOMEM;
+  if( state->num_sets<=(uint64_t)set_number ) state->num_sets = (uint64_t)set_number + 1;
+  if( sets_are_too_many(state) ) return SQLITE_TOOBIG;
+  if( kind==BLOOM_KEY_NULL ) return SQLITE_OK;
+  /* The set comes first: after an error the file is still built, and each hash needs a
+  ** set. */
+  if( bloom_hash_queue_push(&state->sets, (uint32_t)set_number)!=SQLITE_OK
+   || bloom_hash_queue_push(&state->hashes, hash)!=SQLITE_OK ) return SQLITE_NOMEM;
+  if( state->size.capacity==BLOOM_NO_CAPACITY || state->hashes.num_hashes<SETS_BATCH_KEYS ){
+    return SQLITE_OK;
+  }
+  rc = sets_widen(state);
+  return rc==SQLITE_OK ? sets_flush(context, state) : rc;
+}
+
+void bloom_build_sets_step(sqlite3_context *context, int num_args, sqlite3_value **args){
+  sets_state *state = sqlite3_aggregate_context(context, sizeof(*state));
+  bloom_fail_code(context, state ? sets_row(context, state, num_args, args) : SQLITE_NOMEM);
+}
+
+/* The keys of the largest set, duplicates counted.  SQLITE_OK or SQLITE_NOMEM. */
+static int sets_largest(const sets_state *state, uint64_t *num_keys){
+  uint32_t *counts;
+  *num_keys = 0;
+  if( state->sets.num_hashes==0 ) return SQLITE_OK;
+  counts = bloom_malloc_zeros(state->num_sets * sizeof(*counts));
+  if( counts==NULL ) return SQLITE_NOMEM;
+  *num_keys = bloom_hash_queue_count(&state->sets, counts);
+  sqlite3_free(counts);
+  return SQLITE_OK;
+}
+
+/* Builds the file of all keys in its final shape.  SQLITE_OK, or an error code for
+** bloom_fail_code(). */
+static int sets_finish(sqlite3_context *context, sets_state *state){
+  const uint64_t needed = bloom_bloomfile_bytes_for_sets(state->num_sets);
+  uint64_t num_keys;
+  uint8_t *shorter;
+  bloom_shape shape;
+  int rc;
+  /* After an error SQLite ends the aggregate, too: the row that was too much is in num_sets. */
+  if( sets_are_too_many(state) ) return SQLITE_TOOBIG;
+  if( state->size.capacity==BLOOM_NO_CAPACITY ){
+    rc = sets_largest(state, &num_keys);
+    if( rc!=SQLITE_OK ) return rc;
+    rc = bloom_find_bits_per_key(context, sets_function.bits, &state->size, num_keys,
+                                 &state->bits_per_key);
+    if( rc!=SQLITE_OK ) return rc;
+    if( bloom_bloomfile_shape(0, num_keys, state->bits_per_key, state->max_bytes,
+                              &state->shape)!=BLOOM_OK ) return SQLITE_TOOBIG;
+    if( sets_are_too_many(state) ) return SQLITE_TOOBIG;
+  }
+  rc = sets_widen(state);
+  if( rc==SQLITE_OK ) rc = sets_flush(context, state);
+  if( rc!=SQLITE_OK || needed==bloom_bloomfile_unit_bytes(&state->shape) ) return rc;
+  shape = bloom_bloomfile_with_unit_bytes(&state->shape, (size_t)needed);
+  bloom_bloomfile_copy_units(&state->shape, state->file, &shape, state->file);
+  state->shape = shape;
+  shorter = sqlite3_realloc64(state->file, shape.num_bytes);
+  if( shorter ) state->file = shorter;
+  return SQLITE_OK;
+}
+
+void bloom_build_sets_final(sqlite3_context *context){
+  sets_state *state = sqlite3_aggregate_context(context, 0);
+  sets_state without_rows = {
+    .size = {&bloom_encoding_bloomfile, BLOOM_DEFAULT_BITS_PER_KEY, 0, BLOOM_NO_CAPACITY},
+  };
+  int rc = SQLITE_OK;
+  if( state==NULL || state->max_bytes==0 ){
+    state = &without_rows;
+    rc = sets_begin(context, state);
+  }
+  if( rc==SQLITE_OK ) rc = sets_finish(context, state);
+  if( rc==SQLITE_OK ){
+    sqlite3_result_blob64(context, state->file, state->shape.num_bytes, sqlite3_free);
+    state->file = NULL;
+  }
+  bloom_fail_code(context, rc);
+  bloom_hash_queue_clear(&state->hashes);
+  bloom_hash_queue_clear(&state->sets);
+  sqlite3_free(state->file);
+}
+
+/* -- bloom_sets() ----------------------------------------------------------- */
+
+/*
 ** bloom_sets(file, key): table-valued; the sets of a BloomFile that may hold the key, one
 ** row each, ascending; file is a BLOB or a handle.
 **
 ** (1) No rows for a NULL file or key.
 ** (2) Bytes that are no BloomFile are an error: a filter of one set has no numbers.
 */
-#include <string.h>
-
-#include "../../core/bloomfile/bloomfile.h"
-#include "../errors.h"
-#include "../filter_arg.h"
-#include "functions.h"
-#include "../interrupt.h"
-#include "../key.h"
 
 /* Behind it: what it is instead, what was meant. */
 #define NO_BLOOMFILE "bloom_sets(): argument 1 (file) must be a BloomFile, a BLOB or a handle " \

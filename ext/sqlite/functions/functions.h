@@ -1,6 +1,7 @@
 /*
-** The SQL functions, which bloom.c registers.  Each is in the file of its name, but for
-** bloom_ldb(), which is beside bloom_filter_block().
+** The SQL functions, which bloom.c registers.  bloom_build.c has those that return filters of keys,
+** bloom_may_contain.c those that ask a filter for a key, bloom_sets.c those of BloomFiles,
+** leveldb_files.c those of LevelDB's files.
 */
 #ifndef BLOOM_SQLITE_FUNCTIONS_H
 #define BLOOM_SQLITE_FUNCTIONS_H
@@ -54,9 +55,6 @@ void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **a
 
 /* bloom_open(filter) */
 void bloom_open(sqlite3_context *context, int num_args, sqlite3_value **args);
-
-/* bloom_version() */
-void bloom_version(sqlite3_context *context, int num_args, sqlite3_value **args);
 
 /* bloom_filter_block_build(block_offset, key [, bits_per_key]): aggregate. */
 void bloom_filter_block_build_step(sqlite3_context *context, int num_args, sqlite3_value **args);

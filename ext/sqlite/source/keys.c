@@ -9,7 +9,7 @@
 #include "../../core/debug.h"
 #include "../../core/parquet/parquet.h"
 #include "../real_cells.h"
-#include "../tuple.h"
+#include "../key.h"
 #include "sql.h"
 
 /* A number in a column that can hold TEXT has at most 4 hashes to be stored by, which is 2 units,

@@ -31,7 +31,7 @@ void bloom_schema_mark_add(bloom_schema_mark *mark, sqlite3_int64 row){
 #define COLUMNS "type, name, tbl_name, sql, rootpage"
 
 /* Compiles a SELECT of the rows by their numbers, and of those behind the last. */
-static int prepare_rows(
+static int schema_prepare_rows(
   bloom_connection *connection, const char *schema, const bloom_schema_mark *mark,
   sqlite3_stmt **row
 ){
@@ -72,7 +72,7 @@ int bloom_schema_mark_end(
   sqlite3_stmt *row;
   int rc;
   if( mark->num_rows==0 || mark->num_rows>BLOOM_SCHEMA_MAX_ROWS ) return SQLITE_OK;
-  rc = prepare_rows(connection, schema, mark, &row);
+  rc = schema_prepare_rows(connection, schema, mark, &row);
   if( rc==SQLITE_OK ) rc = read_text(connection, row, mark->num_rows, &mark->text);
   return bloom_sql_end(row, rc);
 }
@@ -111,7 +111,7 @@ int bloom_schema_mark_holds(
   *holds = 0;
   if( mark->text==NULL || num_changes<=0 ) return SQLITE_OK;
   rc = find_last_row(connection, schema, &last_row);
-  if( rc==SQLITE_OK ) rc = prepare_rows(connection, schema, mark, &row);
+  if( rc==SQLITE_OK ) rc = schema_prepare_rows(connection, schema, mark, &row);
   if( rc==SQLITE_OK ) rc = read_text(connection, row, mark->num_rows, &text);
   if( rc==SQLITE_OK && text && strcmp(text, mark->text)==0 ){
     rc = count_made(connection, row, table, &num_made);

@@ -6,7 +6,7 @@
 
 #include "../../core/debug.h"
 #include "../errors.h"
-#include "../hash_set.h"
+#include "../hash_queue.h"
 #include "../source/blob.h"
 #include "../source/commands.h"
 #include "../source/database.h"
