@@ -51,7 +51,7 @@ suites() {
   suite 'the demo'                                          sh examples/packages/test.sh quick
   suite 'joins behind bloom_filter, at random'              "$PYTHON" test/sql/joins.py
   suite 'the joins that pages print, their plans'           "$PYTHON" test/sql/join_forms.py
-  suite 'what breaks: each sentence of that page'           "$PYTHON" test/docs/breaks.py
+  suite 'what LIMITS.md says'                              "$PYTHON" test/docs/limits.py
   suite 'copies of handles, with sanitizers'                $linked/test/faults/handles/handles ./bloom.so
   suite 'sqllogictest, the runner of the SQL tests'         runner
   [ -z "$has_leveldb" ] || suite 'files that LevelDB writes' sh test/interop/leveldb_files/run.sh

@@ -12,6 +12,8 @@
 #   sh setup  THE ONLY COMMANDS THAT ARE NOT RUN, for they install packages or
 #             run this test; see checkSetupLine for what is checked instead.
 #
+# A row of a table that begins with `| statement | error |` has a statement in backticks, and the error that it ends with.
+#
 # Anything else fails, so no block escapes.  Local links must lead somewhere, and
 # ext/FUNCTIONS.md must have a heading for every function that bloom registers, its table and the
 # README's a row, and test/sql/records a record.
@@ -149,8 +151,7 @@ proc checkSql {where text document} {
     fail $where $text "a semicolon at the end" $statement
     return
   }
-  set database [string map {/ -} [file rootname $document]].db
-  set outputs [runShell "$::shell -cmd '.nullvalue NULL' -cmd '.load ./bloom' $database" $statements]
+  set outputs [runShell [databaseShell $document] $statements]
   set got ""
   set statement ""
   foreach line [split $text \n] {
@@ -229,6 +230,22 @@ proc saveProgram {where text document} {
   set savedPrograms($name) $where
 }
 
+# Where a page has a database of its own.
+proc databaseShell {document} {
+  set database [string map {/ -} [file rootname $document]].db
+  return "$::shell -cmd '.nullvalue NULL' -cmd '.load ./bloom' $database"
+}
+
+# The rows of a table of errors, each `| statement | error |`.
+proc checkErrors {where rows document} {
+  set statements {}
+  foreach row $rows { lappend statements "[lindex $row 0];" }
+  foreach output [runShell [databaseShell $document] $statements] row $rows {
+    regsub {^(?:.*\n)?(?:Runtime error|Parse error|Error):+ (.*?)(?: \(\d+\))?$} [string trimright $output \n] {\1} got
+    check $where [lindex $row 0] [lindex $row 1] [lindex [split $got \n] 0]
+  }
+}
+
 # What stands in for running a line of a `sh setup` block.
 proc checkSetupLine {line} {
   if {[regexp {^sh (\S+\.sh)(?: [a-z]+)*(?: +#.*)?$} $line -> script]} {
@@ -304,8 +321,17 @@ proc checkDocument {document} {
   set lines [split [readFile [file join $::root $document]] \n]
   set isInside 0
   set number 0
-  foreach line $lines {
+  set errors {}
+  foreach line [concat $lines {{}}] {
     incr number
+    if {!$isInside && [regexp {^\| `([^`]+)` \| (.*) \|$} $line -> statement message] && [info exists errorsAt]} {
+      lappend errors [list $statement $message]
+    } elseif {!$isInside && [info exists errorsAt] && $line eq ""} {
+      checkErrors $document:$errorsAt $errors $document
+      unset errorsAt
+      set errors {}
+    }
+    if {!$isInside && $line eq "| statement | error |"} { set errorsAt $number }
     if {!$isInside && [regexp {^( *)```(.*)$} $line -> indent kind]} {
       set isInside 1
       set where $document:$number
@@ -360,7 +386,7 @@ foreach name {Makefile bloom.so ext examples test sql} {
   }
 }
 set documents [expr {$argc ? $argv : {
-  README.md CHANGELOG.md ext/FUNCTIONS.md ext/FORMATS.md ext/BUILDING.md ext/sqlite/vtab/README.md ext/sqlite/index/README.md sql/README.md sql/BREAKS.md sql/PRIVACY.md
+  README.md CHANGELOG.md ext/FUNCTIONS.md ext/FORMATS.md ext/BUILDING.md ext/sqlite/vtab/README.md ext/sqlite/index/README.md sql/README.md sql/LIMITS.md sql/PRIVACY.md
   examples/README.md examples/recipes/README.md examples/parquet/README.md examples/playground/README.md examples/static_host/README.md
   test/README.md test/RELIABILITY.md test/bench/README.md
 }}]

@@ -6,7 +6,7 @@ SQLite can change little of a table, so tools create another one, copy, DROP the
 RENAME the new one. That takes the triggers away. From then on every key may be in a filter, the
 index reads the whole table, nobody is kept from writing, notes say why, and 'rebuild' makes both whole.
 
-After a tool the last step is run that sql/BREAKS.md has for it.
+After a tool the last step is run that sql/LIMITS.md has for it.
 
 Debian: python3-django, python3-alembic, sqlite-utils. With --slow; what is not there is left out.
 """

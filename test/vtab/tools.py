@@ -47,8 +47,8 @@ def alembic(files):
 
 
 def page():
-    """sql/BREAKS.md, which tells users what to run."""
-    with open(os.path.join(TOP, "sql", "BREAKS.md"), encoding="utf-8") as file:
+    """sql/LIMITS.md, which tells users what to run."""
+    with open(os.path.join(TOP, "sql", "LIMITS.md"), encoding="utf-8") as file:
         return file.read()
 
 
