@@ -100,7 +100,7 @@ def all_uncertain(db, about="about"):
 
 def all_rebuilt(db, about="about"):
     for name in FILTERS:
-        rebuild_makes_it_whole(db, FILTERS[name][1], name)
+        rebuild_makes_it_whole(db, FILTERS[name][1], name, by="merge")
     for text in "merge", "rebuild":
         command(db, "person_index", text)
         same_rows(rows_of(db), about=about)

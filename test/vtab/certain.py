@@ -39,14 +39,26 @@ def goes_on(db, keys):
     execute(db, "INSERT INTO t(k, n) VALUES ('goes on', 2)", "BEGIN",
             "UPDATE t SET k = 'changed ' || k, id = id + 100000 WHERE id % 10 = 0", "DELETE FROM t WHERE id % 11 = 0")
     is_uncertain(db, keys)
-    fails(db, "INSERT INTO f(f) VALUES ('merge')", "every key may be in it")
+    fails(db, "INSERT INTO f(f) VALUES ('merge=1')", "every key may be in it")
+    is_uncertain(db, keys)
+    in_a_trigger(db, "merge")
     is_uncertain(db, keys)
     db.execute("COMMIT")
     is_uncertain(db, keys)
 
 
-def restored(db, keys, names):
-    rebuild_makes_it_whole(db, keys)
+def in_a_trigger(db, word):
+    """A command there neither heals nor fails, nor does it while another statement writes."""
+    execute(db, "CREATE TEMP TABLE wakes(x)", "CREATE TEMP TRIGGER waking AFTER INSERT ON wakes BEGIN INSERT INTO f(f) VALUES ('%s'); END" % word,
+            "INSERT INTO wakes VALUES (1)", "DROP TABLE temp.wakes")
+    rows = db.execute("INSERT INTO t(k, n) VALUES ('held', 1), ('held too', 2) RETURNING k") if sqlite3.sqlite_version_info >= (3, 35) else iter([()])
+    next(rows)
+    command(db, "f", word)
+    list(rows)
+
+
+def restored(db, keys, names, by="rebuild"):
+    rebuild_makes_it_whole(db, keys, by=by)
     expect(sorted(triggers(db)), sorted(names), "triggers after 'rebuild'")
     for sql in ("INSERT INTO t(k, n) VALUES ('after', 1)", "UPDATE t SET k = 'then ' || k, n = 1 - n WHERE id % 3 = 0",
                 "INSERT OR REPLACE INTO t(id, k) VALUES (1, 'replaced')", "DELETE FROM t WHERE id % 13 = 0", "UPDATE t SET n = 5, id = id + 500000"):
@@ -88,9 +100,10 @@ def trigger_is_gone(files, args, keys, number, how):
     is_uncertain(db, keys)
     if how in ("another of its name", "on another table"):
         for name in gone:  # somebody else's is theirs to drop
-            fails(db, "INSERT INTO f(f) VALUES ('rebuild')", "trigger f_", " in the way of f: DROP TRIGGER f_")
+            for word in "rebuild", "merge":
+                fails(db, "INSERT INTO f(f) VALUES ('%s')" % word, "trigger f_", " in the way of f: DROP TRIGGER f_")
             db.execute("DROP TRIGGER " + quoted(name))
-    restored(db, keys, names)
+    restored(db, keys, names, "rebuild" if number in (1, 3) else "merge")
     is_whole(other, keys)
 
 
@@ -153,7 +166,8 @@ def a_column_that_is_refused_now(files):
     change_schema(db, "UPDATE sqlite_master SET sql = replace(sql, 'k TEXT', 'k TEXT DEFAULT (random())') WHERE name = 't'")
     is_uncertain(db)
     assert "its column or its table is another now" in note(db), note(db)
-    fails(db, "INSERT INTO f(f) VALUES ('rebuild')", "has a DEFAULT that is no constant")
+    for word in "rebuild", "merge":
+        fails(db, "INSERT INTO f(f) VALUES ('%s')" % word, "has a DEFAULT that is no constant")
 
 
 @test
@@ -239,9 +253,10 @@ def journal_is_changed(files, args, keys, is_certain, *statements):
         (is_whole if is_certain else is_uncertain)(each, keys)
     text = " ".join(statements)
     if "INDEX" in text or "TABLE" in text or "CREATE TRIGGER" in text:  # what is somebody else's is theirs to drop
-        fails(other, "INSERT INTO f(f) VALUES ('rebuild')", " in the way of f: ")
+        for word in "rebuild", "merge":
+            fails(other, "INSERT INTO f(f) VALUES ('%s')" % word, " in the way of f: ")
         other.execute("DROP " + ("INDEX mine" if "INDEX" in text else "TRIGGER mine" if "TRIGGER" in text else "TABLE f_new"))
-    command(other, "f", "rebuild")
+    command(other, "f", "merge")
     for each in db, other, files.connect():
         is_whole(each, keys)
     db.execute("INSERT INTO t(k, n) VALUES ('last', 6)")
@@ -273,7 +288,7 @@ def journal_is_gone(files, place):
         fails(db, "INSERT INTO t(k) VALUES ('late')", "f_new")
         fails(db, "UPDATE t SET k = 'other'", "f_new")
         execute(db, "DELETE FROM t WHERE id = 1", "ALTER TABLE t ADD COLUMN e")
-        rebuild_makes_it_whole(db)
+        rebuild_makes_it_whole(db, by="merge")
         db.execute("INSERT INTO t(k) VALUES ('late')")
         is_whole(other)
     execute(db, "DROP TABLE f", "INSERT INTO t(k) VALUES ('at last')")
@@ -437,6 +452,7 @@ def a_collation_of_the_program(files):
     execute(db, "CREATE TABLE n(k TEXT COLLATE backwards)", "DROP TABLE t", "ALTER TABLE n RENAME TO t", "INSERT INTO t VALUES ('bob')")
     is_uncertain(db)
     fails(db, "INSERT INTO f(f) VALUES ('rebuild')", "backwards")
+    fails(db, "INSERT INTO f(f) VALUES ('merge')", "backwards")
     is_uncertain(db)
 
 
@@ -475,8 +491,8 @@ def missed(db, key):
 
 
 def damaged_pages(files, damage, *back):
-    """Whatever became of the pages, who writes needs none of them; putting them back tells no lie; 'rebuild' repairs all."""
-    for arguments, key in ("t, k", "kk"), ("t, (k, n)", "bloom_tuple(kk, n)"):
+    """Whatever became of the pages, who writes needs none of them; putting them back tells no lie; 'rebuild' repairs all, and so does 'merge'."""
+    for arguments, key, by in ("t, k", "kk", "rebuild"), ("t, k", "kk", "merge"), ("t, (k, n)", "bloom_tuple(kk, n)", "merge"):
         db = make(files, arguments)
         db.execute("ALTER TABLE t RENAME COLUMN k TO kk")
         held, writer = files.connect(), files.connect(load=False)
@@ -498,7 +514,7 @@ def damaged_pages(files, damage, *back):
                         assert error.sqlite_errorname == "SQLITE_CORRUPT_VTAB" and "rebuild" in str(error), error
         if "INDEX" in damage:
             db.execute("DROP INDEX mine")
-        command(db, "f", "rebuild")
+        command(db, "f", by)
         expect((missed(db, key), missed(held, key), note(db)), (0, 0, None))
         command(db, "f", "integrity-check")
         execute(db, "DROP TABLE t", "DROP TABLE f")
@@ -540,6 +556,81 @@ def the_codes_of_errors(files):
     db.execute("DROP TRIGGER f_before_insert")
     fails(db, "INSERT INTO f(f) VALUES ('integrity-check')", "every key may be in it", "rebuild")
     expect(db.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
+
+
+def left_without_triggers(files, columns_, heals):
+    """The table of the recorded name is taken for the source again if its columns are equal."""
+    db = filtered(files, "t, k", columns="k TEXT, n", rows=30)
+    execute(db, "DROP TABLE t", "CREATE TABLE t(%s)" % columns_, "INSERT INTO t(k) VALUES ('a'), ('b')")
+    if heals:
+        command(db, "f", "merge")
+        is_whole(db)
+        expect(len(triggers(db)), 3)
+    else:
+        fails(db, "INSERT INTO f(f) VALUES ('merge')", "triggers of its own are gone", "'rebuild') repairs it, if its table is still called t; else drop it")
+        is_uncertain(db)
+        rebuild_makes_it_whole(db)
+
+
+for columns_, heals in ("n, k VARCHAR(7) NOT NULL", 1), ("k TEXT COLLATE BINARY", 1), ("k INTEGER", 0), ("k TEXT COLLATE NOCASE", 0), ("k TEXT DEFAULT 'x'", 0), ("k", 0):
+    case(left_without_triggers, columns_, columns_, heals)
+
+
+@test
+def a_merge_takes_no_namesake(files):
+    """The triggers follow the table that was renamed; another that has the name now may be anything."""
+    db = filtered(files)
+    execute(db, "ALTER TABLE t RENAME TO kept", "CREATE TABLE t(k TEXT)")
+    fails(db, "INSERT INTO f(f) VALUES ('merge')", "another has the name now", "takes that one")
+    is_uncertain(db, "SELECT k FROM kept")
+    db.execute("DROP TABLE t")
+    is_whole(db, "SELECT k FROM kept")
+
+
+@test
+def a_merge_after_a_new_type(files):
+    """Keys of the column as it is now: 'merge' makes them anew."""
+    db = filtered(files, columns="k TEXT", rows=50)
+    execute(db, "CREATE TABLE n(k NUMERIC)", "INSERT INTO n VALUES ('007'), (8), ('x')")
+    change_schema(db, "UPDATE sqlite_master SET sql = replace(sql, 'k TEXT', 'k NUMERIC') WHERE name = 't'")
+    is_uncertain(db)
+    rebuild_makes_it_whole(db, by="merge")
+    expect(one(db, "SELECT count(*) FROM sqlite_master WHERE name = 'f_guard'"), 1)
+
+
+@test
+def what_is_the_connections_own(files):
+    """A TEMP trigger on the journal, and an authorizer that hides the schema: a merge makes nothing anew for them."""
+    db = filtered(files)
+    execute(db, "CREATE TEMP TRIGGER mine BEFORE INSERT ON main.f_new BEGIN SELECT 1; END")
+    before = one(db, "SELECT bytes FROM f_pages WHERE rowid = 1")
+    assert "drop that trigger" in note(db) and "rebuild" not in note(db), note(db)
+    fails(db, "INSERT INTO f(f) VALUES ('merge')", "drop that trigger")
+    db.execute("DROP TRIGGER temp.mine")
+    for name in "type", "name", "tbl_name", "sql":
+        other = files.connect()
+        other.set_authorizer(lambda action, table, column_, *_: sqlite3.SQLITE_IGNORE
+                             if action == sqlite3.SQLITE_READ and table == "sqlite_master" and column_ == name else sqlite3.SQLITE_OK)
+        error = error_of(other, "INSERT INTO f(f) VALUES ('merge')")
+        assert error is not None, name
+        other.set_authorizer(None)
+        other.close()
+    expect(one(db, "SELECT bytes FROM f_pages WHERE rowid = 1"), before)
+    is_whole(db)
+
+
+@test
+def a_page_of_many(files):
+    """A merge finds a damaged page that it does not write to: of few pages always, of many where a look-up met it."""
+    db = filtered(files, "t, k, capacity = 4000000", columns="k TEXT", rows=10)
+    num_pages = one(db, "SELECT max(rowid) FROM f_pages")
+    assert num_pages > 1100, num_pages
+    db.execute("UPDATE f_pages SET bytes = zeroblob(length(bytes)) WHERE rowid > 1")
+    command(db, "f", "merge")
+    assert error_of(db, "SELECT count(*) FROM f('key1')") is not None
+    rebuild_makes_it_whole(db, by="merge")
+    execute(db, "DROP TABLE f", "CREATE VIRTUAL TABLE f USING bloom(t, k)", "UPDATE f_pages SET bytes = zeroblob(length(bytes)) WHERE rowid = 3")
+    rebuild_makes_it_whole(db, by="merge")
 
 
 @test

@@ -206,8 +206,19 @@ INSERT INTO followed_k(followed_k) VALUES ('merge');
 SELECT num_keys, unmerged, capacity FROM followed_k;
 
 ----
+DROP TRIGGER followed_k_before_insert;
+INSERT INTO followed(k, part) VALUES ('missed', 'a');
+INSERT INTO followed_k(followed_k) VALUES ('merge');
+BEGIN;
+DELETE FROM followed_p_new;
+INSERT INTO followed_p(followed_p) VALUES ('merge');
+INSERT INTO followed(k, part) VALUES ('then', 'z');
+COMMIT;
+
+----
 INSERT INTO followed(k, part) VALUES ('at last', 'a');
 UPDATE followed SET k = k || '.' WHERE id = 1;
 INSERT INTO in_set VALUES ('at last');
 INSERT INTO followed_k(followed_k) VALUES ('rebuild');
 INSERT INTO followed_k(followed_k) VALUES ('merge');
+INSERT INTO followed_p(followed_p) VALUES ('merge');

@@ -12,6 +12,9 @@
 
 #include "../../core/parquet/parquet.h"
 
+/* A plain 'merge' looks at the headers of so many pages, for damage: 1 ms. */
+#define FEW_PAGES 1024
+
 /* -- Filling ------------------------------------------------------------------------------ */
 
 /* Fails if the pages are more than the database may have, or larger than the connection allows:
@@ -209,16 +212,48 @@ int bloom_vtab_drop(const bloom_vtab *vtab){
 
 /* -- Commands ---------------------------------------------------------------------------------- */
 
-/* Builds the filter from what its triggers say, or, where they do not, from what CREATE said.  What
-** is refused is so before anything changes: in a transaction nothing takes it back. */
-static int rebuild(bloom_vtab *vtab){
+/* Refuses to merge a filter that is in doubt.  In a trigger the merge does nothing instead, so that
+** no write to the source fails because of a filter. */
+static int fail_in_doubt(bloom_vtab *vtab, const char *why){
+  char *text = bloom_vtab_say_doubt(vtab, why);
+  int has_rows, rc = bloom_sql_has_rows_on_their_way(vtab->connection, &has_rows);
+  if( rc!=SQLITE_OK || has_rows ){
+    sqlite3_free(text);
+    return rc;
+  }
+  return text ? bloom_vtab_fail(vtab, "bloom: %s: %z", vtab->name, text) : SQLITE_NOMEM;
+}
+
+/* Returns 1 if a 'merge' must not take a source for the filter's: of the triggers' table, another has
+** the name by now; or no trigger tells which one it was, and its columns are not the layout's. */
+static int is_source_unproven(
+  const bloom_vtab *vtab, const bloom_vtab_args *args, const bloom_vtab_layout *source
+){
+  const bloom_vtab_layout *layout = &vtab->layout;
+  if( args!=&vtab->args ) return args->has_namesake;
+  return !vtab->has_layout || source->default_checksum!=layout->default_checksum
+    || memcmp(source->rules.columns, layout->rules.columns,
+              (size_t)args->num_columns * sizeof(source->rules.columns[0]))!=0;
+}
+
+/* Makes the filter from what its triggers say, or, where they do not, from what CREATE said; of a
+** 'merge', only if that is the same.  What is refused is so before anything changes: in a transaction
+** nothing takes it back. */
+static int rebuild(bloom_vtab *vtab, int is_merge){
   bloom_vtab_triggers triggers;
   bloom_vtab_layout layout = {.num_layers = 0};
   int rc = bloom_vtab_read_triggers(vtab, &triggers);
   bloom_vtab_args *args = triggers.args.table ? &triggers.args : &vtab->args;
   if( rc==SQLITE_OK ){
+    vtab->is_source_unknown = triggers.args.table==NULL;
     rc = bloom_vtab_read_source(vtab, args, &layout);
-    if( rc==SQLITE_OK && args->has_namesake ){
+    if( rc==SQLITE_OK ) vtab->has_namesake = args!=&vtab->args && args->has_namesake;
+    if( rc==SQLITE_OK && is_merge && is_source_unproven(vtab, args, &layout) ){
+      vtab->doubt = vtab->has_namesake ? BLOOM_VTAB_HAS_NAMESAKE : BLOOM_VTAB_NO_TRIGGERS;
+      bloom_vtab_args_free(&triggers.args);
+      return fail_in_doubt(vtab, vtab->doubt);
+    }
+    if( rc==SQLITE_OK && vtab->has_namesake ){
       args = &vtab->args;
       rc = bloom_vtab_read_source(vtab, args, &layout);
     }
@@ -237,18 +272,11 @@ static int rebuild(bloom_vtab *vtab){
   return rc;
 }
 
-int bloom_vtab_rebuild(bloom_vtab *vtab){
+/* Does what 'rebuild' does, by that command or by a 'merge'. */
+static int rebuild_by(bloom_vtab *vtab, int is_merge){
   sqlite3 *db = vtab->connection->db;
   const sqlite3_int64 rowid = sqlite3_last_insert_rowid(db);
-  int is_certain, is_damaged, has_rows, rc;
-  if( vtab->args.table==NULL ){
-    return bloom_vtab_fail(vtab, "bloom: %s has no source table to rebuild it from", vtab->name);
-  }
-  rc = bloom_sql_has_rows_on_their_way(vtab->connection, &has_rows);
-  if( rc==SQLITE_OK && has_rows ){
-    rc = refuse_rows_on_their_way(vtab, "rebuilt", "; 'merge' can run there");
-  }
-  if( rc==SQLITE_OK ) rc = bloom_vtab_check_schema(vtab, &is_certain);
+  int is_certain, is_damaged, rc = bloom_vtab_check_schema(vtab, &is_certain);
   is_damaged = rc==SQLITE_CORRUPT_VTAB;
   if( is_damaged ){
     bloom_vtab_forget_message(vtab);
@@ -259,10 +287,21 @@ int bloom_vtab_rebuild(bloom_vtab *vtab){
   if( rc==SQLITE_OK ) rc = bloom_vtab_refuse_what_is_in_the_way(vtab, BLOOM_VTAB_REBUILD,
                                                               (bloom_vtab_left){0});
   if( rc==SQLITE_OK && is_damaged ) rc = create_pages(vtab);
-  if( rc==SQLITE_OK ) rc = rebuild(vtab);
+  if( rc==SQLITE_OK ) rc = rebuild(vtab, is_merge);
   vtab->is_checked = 0;
   sqlite3_set_last_insert_rowid(db, rowid);
   return rc;
+}
+
+int bloom_vtab_rebuild(bloom_vtab *vtab){
+  int has_rows, rc;
+  if( vtab->args.table==NULL ){
+    return bloom_vtab_fail(vtab, "bloom: %s has no source table to rebuild it from", vtab->name);
+  }
+  rc = bloom_sql_has_rows_on_their_way(vtab->connection, &has_rows);
+  if( rc!=SQLITE_OK ) return rc;
+  if( has_rows ) return refuse_rows_on_their_way(vtab, "rebuilt", "; 'merge' can run there");
+  return rebuild_by(vtab, 0);
 }
 
 /* Empties a standalone filter, which has the room of CREATE again. */
@@ -296,46 +335,101 @@ static int find_room(bloom_vtab *vtab, int *wants_room){
   return rc;
 }
 
-/* Refuses to merge a filter that is in doubt.  In a trigger the merge does nothing instead, so that
-** no write to the source fails because of a filter. */
-static int fail_in_doubt(bloom_vtab *vtab, const char *why){
-  char *text = bloom_vtab_say_doubt(vtab, why);
-  int has_rows, rc = bloom_sql_has_rows_on_their_way(vtab->connection, &has_rows);
-  if( rc!=SQLITE_OK || has_rows ){
-    sqlite3_free(text);
-    return rc;
-  }
-  return text ? bloom_vtab_fail(vtab, "bloom: %s: %z", vtab->name, text) : SQLITE_NOMEM;
+/* Returns SQLITE_NOTFOUND if a page is damaged, as far as look-ups met it; of a filter with few pages
+** all of them are read, but for their blocks. */
+static int check_few_pages(bloom_vtab *vtab){
+  sqlite3_int64 num_filled = 0;
+  if( vtab->damaged_number==vtab->layout.number ) return SQLITE_NOTFOUND;
+  return bloom_vtab_num_pages(&vtab->layout, 0)>FEW_PAGES ? SQLITE_OK
+    : bloom_vtab_count_filled(vtab, &vtab->layout, &num_filled);
 }
 
-/* A merge that is refused half-way leaves bits that nobody misses, for nothing is compiled once the
-** journal is cut.  SQLite itself takes back what else fails. */
-int bloom_vtab_merge(bloom_vtab *vtab, sqlite3_int64 max_rows){
-  sqlite3 *db = vtab->connection->db;
-  const sqlite3_int64 rowid = sqlite3_last_insert_rowid(db);
+/* Sets *doubt if every key may be in a filter of bloom 1.2.0: only 'rebuild' ends that. */
+static int find_overflow(bloom_vtab *vtab, const char **doubt){
+  const bloom_combined_hashes overflow = {.num_hashes = 1, .hashes = {BLOOM_OVERFLOW_HASH}};
+  int may_contain = 0, rc = SQLITE_OK;
+  if( bloom_keys_may_overflow(&vtab->layout.rules) ){
+    rc = bloom_vtab_test_pages(vtab, &overflow, &may_contain);
+  }
+  if( may_contain ) *doubt = BLOOM_VTAB_OVERFLOW;
+  return rc;
+}
+
+/* Takes at most max_rows keys, 0: all, into the pages.  *doubt: none, because every key may be in the
+** filter.  A merge that an authorizer refuses midway leaves bits without keys, which is harmless, for
+** nothing is compiled once the journal is cut.  SQLite itself takes back what else fails. */
+static int merge_keys(bloom_vtab *vtab, sqlite3_int64 max_rows, const char **doubt){
   bloom_vtab_layout layout;
   bloom_vtab_batch batch = {.vtab = vtab, .layout = &layout};
-  int is_certain, wants_room = 0, rc;
-  if( vtab->args.table==NULL ){
-    return bloom_vtab_fail(vtab, "bloom: %s has no source table, so there is nothing to merge",
-                           vtab->name);
-  }
-  rc = bloom_vtab_check_schema(vtab, &is_certain);
+  int is_certain, wants_room = 0, rc = bloom_vtab_check_schema(vtab, &is_certain);
+  *doubt = NULL;
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_layout(vtab);
-  /* What is in doubt is for 'rebuild'. */
-  if( rc==SQLITE_OK && (vtab->doubt || !vtab->is_checked) ){
-    return fail_in_doubt(vtab, vtab->doubt ? vtab->doubt : BLOOM_VTAB_UNREADABLE_SCHEMA);
+  if( rc==SQLITE_OK ) *doubt = vtab->is_checked ? vtab->doubt : BLOOM_VTAB_UNREADABLE_SCHEMA;
+  if( rc==SQLITE_OK && *doubt==NULL && max_rows==0 ){
+    rc = check_few_pages(vtab);
+    if( rc==SQLITE_OK ) rc = find_overflow(vtab, doubt);
+    if( rc==SQLITE_OK && *doubt==NULL ) rc = find_room(vtab, &wants_room);
   }
-  if( rc==SQLITE_OK && max_rows==0 ) rc = find_room(vtab, &wants_room);
-  if( rc!=SQLITE_OK ) return rc;
-  if( wants_room ) return bloom_vtab_rebuild(vtab);
+  if( rc!=SQLITE_OK || *doubt ) return rc;
+  if( wants_room ) return rebuild_by(vtab, 1);
   layout = vtab->layout;
   bloom_vtab_close_reader(vtab);
   rc = set_merged_at(vtab, &layout);
   if( rc==SQLITE_OK ) rc = bloom_vtab_take_unmerged(vtab, max_rows, &batch);
-  if( rc==SQLITE_EMPTY ) rc = fail_in_doubt(vtab, BLOOM_VTAB_BROKEN_JOURNAL);
-  if( rc==SQLITE_OK && batch.has_written ) rc = bloom_vtab_write_layout(vtab, &layout);
+  if( rc==SQLITE_EMPTY ){
+    *doubt = BLOOM_VTAB_BROKEN_JOURNAL;
+    rc = SQLITE_OK;
+  }else if( rc==SQLITE_OK && batch.has_written ){
+    rc = bloom_vtab_write_layout(vtab, &layout);
+  }
   bloom_vtab_batch_free(&batch);
+  return rc;
+}
+
+/* Sets *is_of_connection to whether a doubt is the connection's own, and nothing in the file: a TEMP
+** trigger, or an authorizer that hides the schema, in which the filter has a row. */
+static int is_doubt_of_connection(bloom_vtab *vtab, int *is_of_connection){
+  sqlite3_int64 is_seen = 0;
+  const int rc = bloom_sql_integer(vtab->connection, &is_seen, "SELECT 1 FROM \"%w\".sqlite_master"
+                                   " WHERE type = 'table' AND rootpage = 0 AND sql IS NOT NULL"
+                                   " AND name = %Q COLLATE NOCASE AND tbl_name = %Q COLLATE NOCASE",
+                                   vtab->schema, vtab->name, vtab->name);
+  *is_of_connection = !is_seen || (vtab->is_checked && vtab->doubt && vtab->schema_doubt==NULL);
+  return rc;
+}
+
+/* Heals a filter that is in doubt, or, doubt is NULL, damaged, which the error rc says.  In a trigger, or while another statement
+** writes, it does nothing, and fails with nothing: rows of the source may be mid write. */
+static int heal(bloom_vtab *vtab, sqlite3_int64 max_rows, const char *doubt, int rc){
+  int is_mid_write, is_of_connection = 0;
+  const int mid_rc = bloom_sql_has_rows_on_their_way(vtab->connection, &is_mid_write);
+  if( mid_rc!=SQLITE_OK || is_mid_write ){
+    bloom_vtab_forget_message(vtab);
+    return mid_rc;
+  }
+  if( doubt ) rc = is_doubt_of_connection(vtab, &is_of_connection);
+  if( doubt && rc!=SQLITE_OK ) return rc;
+  if( doubt && (max_rows>0 || is_of_connection || !vtab->is_checked) ){
+    return fail_in_doubt(vtab, doubt);
+  }
+  if( max_rows>0 ) return rc;
+  bloom_vtab_forget_message(vtab);
+  return rebuild_by(vtab, 1);
+}
+
+int bloom_vtab_merge(bloom_vtab *vtab, sqlite3_int64 max_rows){
+  sqlite3 *db = vtab->connection->db;
+  const sqlite3_int64 rowid = sqlite3_last_insert_rowid(db);
+  const char *doubt;
+  int rc;
+  if( vtab->args.table==NULL ){
+    return bloom_vtab_fail(vtab, "bloom: %s has no source table, so there is nothing to merge",
+                           vtab->name);
+  }
+  rc = bloom_vtab_failure(vtab, merge_keys(vtab, max_rows, &doubt));
+  if( doubt || (rc==SQLITE_CORRUPT_VTAB && !vtab->connection->is_running) ){
+    rc = heal(vtab, max_rows, doubt, rc);
+  }
   sqlite3_set_last_insert_rowid(db, rowid);
   return rc;
 }

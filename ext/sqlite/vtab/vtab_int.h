@@ -123,6 +123,7 @@ typedef struct bloom_vtab {
   int has_layout;
   uint8_t layout_bytes[BLOOM_LAYOUT_BYTES];
   bloom_vtab_layout layout;
+  uint64_t damaged_number; /* of a layout of which a page was found damaged; 0: of none */
 
   /* What look-ups read pages by, NULL: not open.  Closed with the last cursor, so it outlives no
   ** statement; and while one runs, its database is neither detached nor replaced. */
@@ -233,6 +234,11 @@ int bloom_vtab_test_pages(
 /* Adds a key to a standalone filter, and a layer where the last one is full. */
 int bloom_vtab_add_key(bloom_vtab *vtab, bloom_key_values key);
 
+/* Sums up what fills the last layer's pages, and checks the headers of all of them. */
+int bloom_vtab_count_filled(
+  bloom_vtab *vtab, const bloom_vtab_layout *layout, sqlite3_int64 *num_filled
+);
+
 /* Makes room for the pages of the last layer. */
 int bloom_vtab_insert_pages(bloom_vtab *vtab, const bloom_vtab_layout *layout);
 
@@ -329,6 +335,9 @@ const char *bloom_vtab_doubt(const bloom_vtab *vtab);
 
 /* The note for that, to be freed. */
 char *bloom_vtab_say_doubt(const bloom_vtab *vtab, const char *why);
+#define BLOOM_VTAB_NO_TRIGGERS       "triggers of its own are gone, or their table is"
+#define BLOOM_VTAB_HAS_NAMESAKE \
+  "its table or column was renamed, and another has the name now"
 #define BLOOM_VTAB_BROKEN_JOURNAL    "its journal was emptied or made again"
 #define BLOOM_VTAB_OVERFLOW          "bloom 1.2.0 made it, and a key has too many numbers"
 #define BLOOM_VTAB_UNREADABLE_SCHEMA "the schema cannot be read now"

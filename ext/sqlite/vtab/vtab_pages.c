@@ -95,8 +95,7 @@ int bloom_vtab_test_pages(
 
 /* -- Making room --------------------------------------------------------------------------- */
 
-/* Sums up what fills the last layer's pages. */
-static int count_filled(
+int bloom_vtab_count_filled(
   bloom_vtab *vtab, const bloom_vtab_layout *layout, sqlite3_int64 *num_filled
 ){
   const int layer = layout->num_layers - 1;
@@ -136,7 +135,7 @@ int bloom_vtab_insert_pages(bloom_vtab *vtab, const bloom_vtab_layout *layout){
   rc = bloom_sql_end(insert, rc);
   sqlite3_free(bytes);
   /* An authorizer, or a trigger on the pages, may have ignored a row. */
-  if( rc==SQLITE_OK ) rc = count_filled(vtab, layout, &none);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_count_filled(vtab, layout, &none);
   bloom_vtab_close_reader(vtab); /* what is written next stops it */
   return rc;
 }
@@ -155,7 +154,7 @@ static int grow_if_full(bloom_vtab *vtab){
       || vtab->connection->is_running ){
     return SQLITE_OK;
   }
-  rc = count_filled(vtab, &layout, &num_filled);
+  rc = bloom_vtab_count_filled(vtab, &layout, &num_filled);
   bloom_vtab_close_reader(vtab); /* what is written next stops it */
   if( rc!=SQLITE_OK || num_filled<=last.capacity ) return rc;
   bloom_vtab_grow(vtab, &layout);

@@ -195,7 +195,9 @@ static int check_temp(bloom_vtab *vtab, const char **doubt){
                            " END AND tbl_name = %Q COLLATE NOCASE)", guard_text, vtab->journal);
   }
   sqlite3_free(guard_text);
-  if( rc==SQLITE_OK && has_trigger ) *doubt = HAS_OTHERS;
+  if( rc==SQLITE_OK && has_trigger ){
+    *doubt = "a TEMP trigger of this connection is on its journal: drop that trigger";
+  }
   return rc;
 }
 
@@ -241,14 +243,14 @@ static int find_doubt(bloom_vtab *vtab, const char **doubt){
   if( rc==SQLITE_OK ){
     vtab->is_source_unknown = triggers.args.table==NULL;
     rc = check_journal(vtab, &journal, &guard, doubt);
-    if( !triggers.are_all ) *doubt = "triggers of its own are gone, or their table is";
+    if( !triggers.are_all ) *doubt = BLOOM_VTAB_NO_TRIGGERS;
     else if( *doubt==NULL && guard<triggers.rows[triggers.num_triggers-1] ){
       *doubt = "its table was made again, or triggers of its own were";
     }
   }
   if( rc==SQLITE_OK && *doubt==NULL ) rc = check_columns(vtab, &triggers.args, doubt);
   vtab->has_namesake = rc==SQLITE_OK && *doubt==NULL && triggers.args.has_namesake;
-  if( vtab->has_namesake ) *doubt = "its table or column was renamed, and another has the name now";
+  if( vtab->has_namesake ) *doubt = BLOOM_VTAB_HAS_NAMESAKE;
   if( rc==SQLITE_OK && *doubt==NULL ) rc = mark_schema(vtab, &triggers, journal, guard);
   bloom_vtab_args_free(&triggers.args);
   return rc;
@@ -314,7 +316,8 @@ char *bloom_vtab_say_doubt(const bloom_vtab *vtab, const char *why){
   const char *name = vtab->quoted_name;
   const int is_unknown = vtab->doubt && vtab->is_source_unknown;
   const int is_namesake = vtab->doubt && vtab->has_namesake;
-  if( vtab->is_denied || (vtab->doubt==NULL && vtab->is_uncommitted) ){
+  if( vtab->is_denied || (vtab->is_checked && vtab->doubt && vtab->schema_doubt==NULL)
+      || (vtab->doubt==NULL && vtab->is_uncommitted) ){
     return sqlite3_mprintf("every key may be in it, because %s", why);
   }
   return sqlite3_mprintf("every key may be in it, because %s; INSERT INTO %s(%s) VALUES"
