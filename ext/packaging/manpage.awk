@@ -1,7 +1,7 @@
 # Writes the man page, with the table of functions that ext/FUNCTIONS.md begins with:
 #
 #     awk -f ext/packaging/manpage.awk -v version=V -v extension=E ext/FUNCTIONS.md ext/packaging/sqlite-bloom.7.in
-function roff(text) { gsub(/\\/, "\\e", text); gsub(/-/, "\\-", text); return text }
+function roff(text) { gsub(/\\[|]/, "|", text); gsub(/\\/, "\\e", text); gsub(/-/, "\\-", text); return text }
 FNR == NR {
   # | [bloom_open](#bloom_openfilter)(filter) | parses a filter once per statement |
   if (sub(/^\| \[/, "")) {
