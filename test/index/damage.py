@@ -12,7 +12,7 @@ import sys
 from log import CHECK, checksummed, command, is_believed, plan_says, same, state, u32  # the first: it finds the others
 from cases import PLANS_SAY, Skip, case, error_of, execute, expect, fails, main, one, plan, stop_after, test
 
-NUM_ROWS = 4000
+NUM_ROWS = 1500
 KEYS = ["key%d" % (i * i % NUM_ROWS + 1) for i in range(1, 40)]
 
 
@@ -157,19 +157,19 @@ DAMAGES = [
 
 def is_repaired(files, damage, words, check_says, repair, reopens):
     db = make(files.connect())
-    execute(db, "UPDATE log SET k = 'key' || id WHERE id % 500 = 0", damage, "UPDATE log SET k = 'late' WHERE id = 3000")
+    execute(db, "UPDATE log SET k = 'key' || id WHERE id % 500 = 0", damage, "UPDATE log SET k = 'late' WHERE id = 1200")
     if reopens:
         db.close()
         db = files.connect()
     is_right(db)
-    expect(one(db, "SELECT id FROM log_index WHERE k = 'late'"), 3000)
+    expect(one(db, "SELECT id FROM log_index WHERE k = 'late'"), 1200)
     plan_says(db, words)
     fails(db, CHECK, check_says)
     db.execute("INSERT INTO log VALUES (100000, 'new', 'new')")
     while True:
         command(db, repair)
         is_right(db)
-        expect(one(db, "SELECT id FROM log_index WHERE k = 'late'"), 3000)
+        expect(one(db, "SELECT id FROM log_index WHERE k = 'late'"), 1200)
         if state(db, "covered") == 100000:
             break
     is_sound(db)
@@ -418,8 +418,8 @@ def outweighed_under_a_statement(files):
     db = make(files.connect())
     held = db.execute("SELECT id FROM (SELECT 'key77' AS v UNION SELECT 'key78' UNION SELECT 'late') CROSS JOIN log_index ON k = v")
     expect(held.fetchone(), (77,))
-    db.execute("UPDATE log SET k = 'late' WHERE id > 3000")
-    expect(held.fetchall(), [(78,)] + [(i,) for i in range(3001, NUM_ROWS + 1)])
+    db.execute("UPDATE log SET k = 'late' WHERE id > 1100")
+    expect(held.fetchall(), [(78,)] + [(i,) for i in range(1101, NUM_ROWS + 1)])
 
 
 # -- What is around it ------------------------------------------------------------------------------
@@ -564,7 +564,7 @@ def types_and_collations(files):
 @test
 def a_row_cannot_be_written(files):
     """A trigger refuses the first row of entries, or a later one."""
-    db = make(files.connect(), 14000, "k")
+    db = make(files.connect(), 4000, "k")
     for row in "1", "new.rowid > (SELECT max(rowid) FROM log_index_entries1)":
         db.execute("CREATE TEMP TRIGGER stop BEFORE INSERT ON log_index_entries1 WHEN %s BEGIN SELECT RAISE(FAIL, 'stop'); END" % row)
         fails(db, "INSERT INTO log_index(log_index) VALUES ('rebuild')", "stop")
@@ -577,7 +577,7 @@ def a_row_cannot_be_written(files):
 @test
 def a_check_is_interrupted(files):
     """It says so, at whatever step."""
-    db = make(files.connect(), 30000)
+    db = make(files.connect(), 6000)
     for sql in CHECK, "SELECT count(*) FROM log_index WHERE k > 'key'", \
                "INSERT INTO log_index(log_index) VALUES ('rebuild')":
         for num_steps in list(range(1, 90)) + [10**n for n in range(2, 6)]:

@@ -164,9 +164,9 @@ def tokens_grow_with_the_table(files):
     db = make(files, num_rows=0)
     insert(db, 1, 1000)
     command(db, "merge")
-    for last in range(50000, 300001, 50000):
-        insert(db, last - 49999 if last > 50000 else 1001, last)
-        command(db, "merge=50000")
+    for last in range(8000, 48001, 8000):
+        insert(db, last - 7999 if last > 8000 else 1001, last)
+        command(db, "merge=8000")
     command(db, "merge=1")
     number = number_of(db)
     if state(db):
@@ -174,7 +174,7 @@ def tokens_grow_with_the_table(files):
     command(db, "merge")
     expect(state(db), None)
     number = number_of(db)
-    insert(db, 300001, 301000)
+    insert(db, 48001, 49000)
     command(db, "merge")
     expect(number_of(db), number)
     is_nearly_rebuilt(db, 1.3, 1.5)
