@@ -13,17 +13,15 @@
 /* More than any capacity that was meant. */
 #define HUGE_CAPACITY 1e18
 
-/* The most keys that a partition should have, and an error need not mention partitions at. */
-#define PARTITION_KEYS 20000
-
 /* A filter that lets so many keys through is of no use. */
 #define MIN_HOPELESS_FPR 0.98
 
 int bloom_integer_arg(sqlite3_value *value, sqlite3_int64 *integer){
-  int64_t exact = sqlite3_value_int64(value);
   const int type = sqlite3_value_type(value);
-  if( type!=SQLITE_INTEGER
-   && (type!=SQLITE_FLOAT || !bloom_real_is_integer(sqlite3_value_double(value), &exact)) ){
+  int64_t exact;
+  if( type==SQLITE_INTEGER ){
+    exact = sqlite3_value_int64(value);
+  }else if( type!=SQLITE_FLOAT || !bloom_real_is_integer(sqlite3_value_double(value), &exact) ){
     return 0;
   }
   *integer = exact;
@@ -38,8 +36,10 @@ const char *bloom_name_arg(sqlite3_value *value){
 
 int bloom_is_number_in(sqlite3_value *value, double min, double max){
   const int type = sqlite3_value_type(value);
-  const double number = sqlite3_value_double(value);
-  return (type==SQLITE_INTEGER || type==SQLITE_FLOAT) && number>min && number<=max;
+  double number;
+  if( type!=SQLITE_INTEGER && type!=SQLITE_FLOAT ) return 0;
+  number = sqlite3_value_double(value);
+  return number>min && number<=max;
 }
 
 const char *bloom_text_hint(const char *text, char hint[BLOOM_HINT_BYTES]){
@@ -69,12 +69,12 @@ int bloom_read_bits_per_key(
 ){
   char hint[BLOOM_HINT_BYTES];
   const char *name, *meant;
-  if( sqlite3_value_type(arg.value)==SQLITE_NULL ){
-    *bits_per_key = BLOOM_DEFAULT_BITS_PER_KEY;
-    return SQLITE_OK;
-  }
   if( bloom_is_number_in(arg.value, 0, 100) ){
     *bits_per_key = sqlite3_value_double(arg.value);
+    return SQLITE_OK;
+  }
+  if( sqlite3_value_type(arg.value)==SQLITE_NULL ){
+    *bits_per_key = BLOOM_DEFAULT_BITS_PER_KEY;
     return SQLITE_OK;
   }
   name = sqlite3_value_type(arg.value)==SQLITE_TEXT ? bloom_name_arg(arg.value) : NULL;
@@ -91,34 +91,16 @@ int bloom_read_bits_per_key(
 int bloom_read_capacity(sqlite3_context *context, bloom_arg arg, const char *hint,
                         sqlite3_int64 *capacity){
   sqlite3_int64 integer;
-  if( sqlite3_value_type(arg.value)==SQLITE_NULL ){
-    *capacity = BLOOM_NO_CAPACITY;
-    return SQLITE_OK;
-  }
   if( bloom_integer_arg(arg.value, &integer) && integer>=0 ){
     *capacity = integer;
     return SQLITE_OK;
   }
+  if( sqlite3_value_type(arg.value)==SQLITE_NULL ){
+    *capacity = BLOOM_NO_CAPACITY;
+    return SQLITE_OK;
+  }
   bloom_fail_arg(context, arg, "an integer in 0..9223372036854775807", hint);
   return SQLITE_ERROR;
-}
-
-/* Fails with the names of all encodings that filters can be built in: 'a' or 'b'. */
-static void fail_encoding(sqlite3_context *context, bloom_arg arg){
-  const bloom_encoding *const *row;
-  char *names = NULL;
-  for(row=bloom_written_encodings; *row; row++){
-    names = names ? sqlite3_mprintf("%z or '%s'", names, (*row)->name)
-        : sqlite3_mprintf("'%s'", (*row)->name);
-    if( names==NULL ) break;
-  }
-  if( names ){
-    char hint[BLOOM_HINT_BYTES];
-    bloom_fail_arg(context, arg, names, bloom_number_hint(arg.value, hint));
-  }else{
-    sqlite3_result_error_nomem(context);
-  }
-  sqlite3_free(names);
 }
 
 int bloom_take_encoding(
@@ -142,7 +124,9 @@ int bloom_take_encoding(
     *encoding = NULL;
   }
   if( *encoding==NULL ){
-    fail_encoding(context, (bloom_arg){function, last + 1, "encoding", args[last]});
+    char hint[BLOOM_HINT_BYTES];
+    bloom_fail_arg(context, (bloom_arg){function, last + 1, "encoding", args[last]},
+                   BLOOM_ENCODING_NAMES, bloom_number_hint(args[last], hint));
     return SQLITE_ERROR;
   }
   --*num_args;
@@ -151,81 +135,13 @@ int bloom_take_encoding(
 
 /* -- The same on every row ---------------------------------------------------------- */
 
-static inline int is_same_bits(sqlite3_value *value, const bloom_size_args *kept){
-  const int type = sqlite3_value_type(value);
-  return type==kept->bits_per_key_type
-      && (type==SQLITE_NULL || sqlite3_value_double(value)==kept->bits_per_key);
-}
-
-static inline int is_same_capacity(sqlite3_value *value, const bloom_size_args *kept){
-  sqlite3_int64 capacity = BLOOM_NO_CAPACITY;
-  return (sqlite3_value_type(value)==SQLITE_NULL
-          || (bloom_integer_arg(value, &capacity) && capacity>=0))
-      && capacity==kept->capacity;
-}
-
-/* 1 if the arguments are, as they stand, what they were on the row before: most rows' case,
-** and quickly found. */
-static inline int are_same_size_args(
-  const bloom_sized_function *function, int num_args, sqlite3_value **args,
-      const bloom_size_args *kept
-){
-  const int bits_at = function->bits.number - 1;
-  if( kept->encoding==NULL ) return 0;
-  if( function->encoding==NULL ){
-    const bloom_encoding *encoding = bloom_default_encoding;
-    const int last_type = num_args>1 ? sqlite3_value_type(args[num_args-1]) : 0;
-    if( last_type==SQLITE_TEXT ){
-      const char *name = bloom_name_arg(args[--num_args]);
-      if( name==NULL || sqlite3_stricmp(name, kept->encoding->name)!=0 ) return 0;
-      encoding = kept->encoding;
-    }else if( num_args==function->max_args && last_type==SQLITE_NULL ){
-      num_args--;
-    }
-    if( encoding!=kept->encoding ) return 0;
-  }
-  switch( num_args - bits_at ){
-    case 0:  return kept->bits_per_key_type==0;
-    case 1:  return is_same_bits(args[bits_at], kept) && kept->capacity==BLOOM_NO_CAPACITY;
-    case 2:  return is_same_bits(args[bits_at], kept) && is_same_capacity(args[bits_at+1], kept);
-    default: return 0;
-  }
-}
-
-static char *bits_per_key_literal(const bloom_size_args *size){
-  switch( size->bits_per_key_type ){
-    case SQLITE_FLOAT:   return bloom_real_literal(size->bits_per_key);
-    case SQLITE_INTEGER: return sqlite3_mprintf("%d", (int)size->bits_per_key);
-    default:             return sqlite3_mprintf("NULL");
-  }
-}
-
-static char *capacity_literal(const bloom_size_args *size){
-  if( size->capacity==BLOOM_NO_CAPACITY ) return sqlite3_mprintf("NULL");
-  return sqlite3_mprintf("%lld", size->capacity);
-}
-
-/* Fails because an argument differs from before.  Frees both literals, of which one may be NULL
-** for want of memory. */
-static int fail_not_constant(sqlite3_context *context, bloom_arg arg, char *old, char *new){
-  if( old && new ){
-    bloom_fail(context, "%s(): argument %d (%s) must be the same on every row of a group, not %s"
-                        " and then %s", arg.function, arg.number, arg.name, old, new);
-  }else{
-    sqlite3_result_error_nomem(context);
-  }
-  sqlite3_free(old);
-  sqlite3_free(new);
-  return SQLITE_ERROR;
-}
-
 /* Reads the arguments of one row. */
 static int read_size_args(
   sqlite3_context *context, const bloom_sized_function *function, int num_args,
   sqlite3_value **args, bloom_size_args *size
 ){
   const int bits_at = function->bits.number - 1;
-  *size = (bloom_size_args){function->encoding, BLOOM_DEFAULT_BITS_PER_KEY, 0, BLOOM_NO_CAPACITY};
+  *size = (bloom_size_args){function->encoding, BLOOM_DEFAULT_BITS_PER_KEY, BLOOM_NO_CAPACITY};
   if( function->encoding==NULL ){
     const int rc = bloom_take_encoding(context, function->bits.function, function->max_args,
                                        &num_args, args, &size->encoding);
@@ -239,7 +155,6 @@ static int read_size_args(
                                 &size->bits_per_key)!=SQLITE_OK ){
       return SQLITE_ERROR;
     }
-    size->bits_per_key_type = sqlite3_value_type(args[bits_at]);
   }
   if( num_args>bits_at+1 ){
     bloom_arg arg = {function->bits.function, bits_at + 2, "capacity", args[bits_at+1]};
@@ -252,31 +167,26 @@ int bloom_keep_size_args(
   sqlite3_context *context, const bloom_sized_function *function, int num_args,
   sqlite3_value **args, bloom_size_args *kept
 ){
-  const char *name = function->bits.function;
   bloom_size_args now;
-  int rc;
-  if( are_same_size_args(function, num_args, args, kept) ) return SQLITE_OK;
-  rc = read_size_args(context, function, num_args, args, &now);
+  int number = function->bits.number;
+  const char *name = function->bits.name;
+  const int rc = read_size_args(context, function, num_args, args, &now);
   if( rc!=SQLITE_OK ) return rc;
-  if( kept->encoding==NULL ){
-    *kept = now;
+  if( kept->encoding==NULL ) *kept = now;
+  if( now.encoding!=kept->encoding ){
+    number = num_args;
+    name = "encoding";
+  }else if( now.bits_per_key<kept->bits_per_key || now.bits_per_key>kept->bits_per_key ){
+    /* bits_per_key */
+  }else if( now.capacity!=kept->capacity ){
+    number++;
+    name = "capacity";
+  }else{
     return SQLITE_OK;
   }
-  if( now.encoding!=kept->encoding ){
-    return fail_not_constant(context, (bloom_arg){name, num_args, "encoding", NULL},
-                             sqlite3_mprintf("'%s'", kept->encoding->name),
-                             sqlite3_mprintf("'%s'", now.encoding->name));
-  }
-  if( now.bits_per_key<kept->bits_per_key || now.bits_per_key>kept->bits_per_key ){
-    return fail_not_constant(context, function->bits, bits_per_key_literal(kept),
-                             bits_per_key_literal(&now));
-  }
-  if( now.capacity!=kept->capacity ){
-    return fail_not_constant(context,
-                             (bloom_arg){name, function->bits.number + 1, "capacity", NULL},
-                             capacity_literal(kept), capacity_literal(&now));
-  }
-  return SQLITE_OK;
+  bloom_fail(context, "%s(): argument %d (%s) must be the same on every row of a group",
+             function->bits.function, number, name);
+  return SQLITE_ERROR;
 }
 
 /* -- Sizes --------------------------------------------------------------------------- */
@@ -308,50 +218,6 @@ static bloom_size_entry *find_size_entry(
   return &connection->sizes[(num_keys + rate_bits) % NUM_SIZE_ENTRIES];
 }
 
-/* The name of another encoding in which a filter has this rate, or NULL. */
-static const char *encoding_in_reach(const bloom_encoding *encoding, double rate,
-                                     uint64_t num_keys){
-  const bloom_encoding *const *row;
-  double best_rate;
-  for(row=bloom_written_encodings; *row; row++){
-    if( *row!=encoding && (*row)->min_bits_per_key_x10(rate, num_keys, &best_rate) ){
-      return (*row)->name;
-    }
-  }
-  return NULL;
-}
-
-/* Fails because no filter of num_keys keys has this rate: a table grew overnight, and whoever
-** reads the message wants the way out. */
-static void fail_out_of_reach(
-  sqlite3_context *context, bloom_arg arg, const bloom_size_args *size, uint64_t num_keys,
-  double best_rate
-){
-  const double rate = size->bits_per_key;
-  const int is_hopeless = best_rate>=MIN_HOPELESS_FPR;
-  const int has_many = num_keys>PARTITION_KEYS;
-  /* few units, not many keys, are in the way */
-  const int is_of_sets = size->encoding->writer==NULL;
-  const char *other = is_of_sets ? NULL : encoding_in_reach(size->encoding, rate, num_keys);
-  const char *less = is_hopeless ? "; less with " : ", and less with ";
-  const char *partitions = has_many && !is_of_sets ? "partitions: see bloom_partition()" : "";
-  const char *quote = other ? "'" : "", *glue = other && has_many ? " or " : "";
-  if( is_of_sets ){
-    less = has_many ? "" : ", and less with more keys in a set, or a larger capacity";
-  }else if( other==NULL && !has_many ){
-    less = "";
-  }
-  /* What is in reach is rounded up, never down: it is a promise. */
-  bloom_fail(context,
-             "%s(): argument %d (%s) %.15g is out of reach of one filter of %lld keys%s "
-             "%.3g%s%s%s%s%s%s%s",
-                      arg.function, arg.number, arg.name, rate, (sqlite3_int64)num_keys,
-             is_hopeless ? ", as are all below" : ";",
-             is_hopeless ? MIN_HOPELESS_FPR : best_rate*1.01,
-             is_hopeless ? "" : " is in reach", less, quote, other ? other : "", quote, glue,
-             partitions);
-}
-
 int bloom_find_bits_per_key(
   sqlite3_context *context, bloom_arg arg, const bloom_size_args *size, uint64_t num_keys,
   double *bits_per_key
@@ -367,7 +233,14 @@ int bloom_find_bits_per_key(
    && !(entry->rate<rate || entry->rate>rate) ) now = *entry;
   else now.bits_per_key_x10 = encoding->min_bits_per_key_x10(rate, num_keys, &best_rate);
   if( now.bits_per_key_x10==0 ){
-    fail_out_of_reach(context, arg, size, num_keys, best_rate);
+    const int is_hopeless = best_rate>=MIN_HOPELESS_FPR;
+    /* What is in reach is rounded up, never down: it is a promise. */
+    bloom_fail(context, "%s(): argument %d (%s) %.15g is out of reach of one filter of %lld keys%s"
+                        "%.3g%s; %s may reach less", arg.function, arg.number, arg.name, rate,
+               (sqlite3_int64)num_keys, is_hopeless ? ", as are all below " : "; ",
+               is_hopeless ? MIN_HOPELESS_FPR : best_rate*1.01, is_hopeless ? "" : " is in reach",
+               encoding->writer ? "another encoding, or partitions by bloom_partition(),"
+                 : "more keys in a set, or a larger capacity,");
     return SQLITE_ERROR;
   }
   if( entry ) *entry = now;

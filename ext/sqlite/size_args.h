@@ -17,7 +17,6 @@
 typedef struct bloom_size_args {
   const bloom_encoding *encoding; /* of an aggregate: NULL before the first row */
   double bits_per_key;            /* 1..100; or, below 1, a rate */
-  int bits_per_key_type;          /* of the argument; 0 if there was none */
   sqlite3_int64 capacity;         /* or BLOOM_NO_CAPACITY */
 } bloom_size_args;
 

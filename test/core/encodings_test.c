@@ -114,6 +114,7 @@ TEST(a_keys_answer_is_that_of_its_hash){
     bloom_filter filter;
     uint8_t *bytes;
     int64_t i;
+    assert_true(strstr(BLOOM_ENCODING_NAMES, encoding->name)!=NULL);
     assert_int_equal(encoding->writer->shape(4000, 10, &shape), BLOOM_OK);
     bytes = allocated(shape.num_bytes);
     encoding->writer->clear(&shape, bytes);

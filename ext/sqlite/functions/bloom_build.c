@@ -162,7 +162,7 @@ void bloom_build_inverse(sqlite3_context *context, int num_args, sqlite3_value *
 ** ones. */
 static void give_filter(sqlite3_context *context, const build_state *state){
   const build_state without_rows = {
-    .size = {bloom_default_encoding, BLOOM_DEFAULT_BITS_PER_KEY, 0, BLOOM_NO_CAPACITY},
+    .size = {bloom_default_encoding, BLOOM_DEFAULT_BITS_PER_KEY, BLOOM_NO_CAPACITY},
   };
   bloom_shape shape;
   uint8_t *filter;
@@ -209,7 +209,7 @@ void bloom_build_final(sqlite3_context *context){
 void bloom_empty(sqlite3_context *context, int num_args, sqlite3_value **args){
   const bloom_arg bits_per_key_arg = {"bloom_empty", 2, "bits_per_key",
                                       num_args>1 ? args[1] : NULL};
-  bloom_size_args size = {NULL, BLOOM_DEFAULT_BITS_PER_KEY, 0, BLOOM_NO_CAPACITY};
+  bloom_size_args size = {NULL, BLOOM_DEFAULT_BITS_PER_KEY, BLOOM_NO_CAPACITY};
   const char *hint = NULL;
   double bits_per_key;
   bloom_shape shape;
@@ -429,7 +429,7 @@ void bloom_merge_final(sqlite3_context *context){
 ** (2) The rate is the encoding's real one for exactly that many keys at exactly that size.
 ** (3) Without num_keys: for 20,000 keys, the most that a partition should have.
 ** (4) A rate that no size reaches is an error, which names one that is in reach, if there
-**     is one of use, and the way out: another encoding, partitions, if they would help.
+**     is one of use, and what may reach less: another encoding, partitions.
 */
 
 #define DEFAULT_NUM_KEYS 20000
@@ -438,7 +438,7 @@ void bloom_bits_per_key(sqlite3_context *context, int num_args, sqlite3_value **
   int type = sqlite3_value_type(args[0]);
   const bloom_arg rate_arg = {"bloom_bits_per_key", 1, "false_positive_rate", args[0]};
   sqlite3_int64 num_keys = DEFAULT_NUM_KEYS;
-  bloom_size_args size = {NULL, 0, 0, BLOOM_NO_CAPACITY};
+  bloom_size_args size = {NULL, 0, BLOOM_NO_CAPACITY};
   double bits_per_key;
   if( type==SQLITE_INTEGER || type==SQLITE_FLOAT ){
     size.bits_per_key = sqlite3_value_double(args[0]);

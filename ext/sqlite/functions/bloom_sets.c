@@ -212,7 +212,7 @@ static int sets_finish(sqlite3_context *context, sets_state *state){
 void bloom_build_sets_final(sqlite3_context *context){
   sets_state *state = sqlite3_aggregate_context(context, 0);
   sets_state without_rows = {
-    .size = {&bloom_encoding_bloomfile, BLOOM_DEFAULT_BITS_PER_KEY, 0, BLOOM_NO_CAPACITY},
+    .size = {&bloom_encoding_bloomfile, BLOOM_DEFAULT_BITS_PER_KEY, BLOOM_NO_CAPACITY},
   };
   int rc = SQLITE_OK;
   if( state==NULL || state->max_bytes==0 ){

@@ -479,7 +479,7 @@ static int give_block(sqlite3_context *context, const block_build_state *state){
 
 /* The block of no rows, or of rows without keys. */
 static const block_build_state block_build_state_without_rows = {
-  .size = {&bloom_encoding_leveldb, BLOOM_DEFAULT_BITS_PER_KEY, 0, BLOOM_NO_CAPACITY},
+  .size = {&bloom_encoding_leveldb, BLOOM_DEFAULT_BITS_PER_KEY, BLOOM_NO_CAPACITY},
   .max_bytes = BLOOM_FILTER_BLOCK_MIN_BYTES,
 };
 
