@@ -93,6 +93,7 @@ static const struct {
   {.name = "bloom", .module = &bloom_vtab_module.module},
   {.name = "bloom_index", .module = &bloom_index_module.module},
   {.name = "bloom_index_list", .module = &bloom_tvf_module, .function = &bloom_index_list_tvf},
+  {.name = "bloom_index_info", .module = &bloom_tvf_module, .function = &bloom_index_info_tvf},
 };
 
 static int register_module(sqlite3 *db, size_t number){

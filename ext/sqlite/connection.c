@@ -86,6 +86,18 @@ int bloom_connection_is_checking(const bloom_connection *connection){
   return statement!=NULL;
 }
 
+/* -- Damage ----------------------------------------------------------------- */
+
+void bloom_connection_note_damage(bloom_connection *connection, uint64_t number){
+  connection->damaged[connection->num_damaged++ % BLOOM_MAX_DAMAGED] = number;
+}
+
+int bloom_connection_knows_damage(const bloom_connection *connection, uint64_t number){
+  int i = 0;
+  while( i<BLOOM_MAX_DAMAGED && connection->damaged[i]!=number ) i++;
+  return i<BLOOM_MAX_DAMAGED;
+}
+
 /* -- Interrupts ------------------------------------------------------------- */
 
 static int stoppable_is_interrupted(void *data){

@@ -10,11 +10,16 @@
 #include "handle.h"
 #include "sqlite_api.h"
 
+#define BLOOM_MAX_DAMAGED 8
+
 typedef struct bloom_connection {
   sqlite3 *db;
   bloom_handle_pool *pool;
   struct bloom_size_entry *sizes; /* that rates take: size_args.c; NULL before the first */
   int is_running; /* a statement of bloom's own is compiled or takes a step: source/sql.h */
+  /* Numbers of layouts of a bloom_index that a query found damaged, the last ones. */
+  uint64_t damaged[BLOOM_MAX_DAMAGED];
+  unsigned num_damaged;
   int num_users;
   struct bloom_connection *next;
 } bloom_connection;
@@ -23,6 +28,11 @@ typedef struct bloom_connection {
 ** memory. */
 bloom_connection *bloom_connection_get(sqlite3 *db);
 void bloom_connection_release(void *data);
+
+/* Notes that entries of this layout are damaged; returns 1 if that was noted.  The number is drawn
+** at random, and never 0. */
+void bloom_connection_note_damage(bloom_connection *connection, uint64_t number);
+int bloom_connection_knows_damage(const bloom_connection *connection, uint64_t number);
 
 /* 1 if PRAGMA integrity_check or quick_check runs on the connection.  With a shared cache SQLite
 ** has xIntegrity check by the object of any connection.  To use another one than that which

@@ -79,9 +79,9 @@ static int tvf_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
       info->aConstraintUsage[i].omit = 1; /* a handle equals nothing */
     }
   }
-  if( found!=(1u << function->num_args) - 1 ){
-    /* The arguments are there, but this join order needs them too early. */
-    if( unusable & ~found ) return SQLITE_CONSTRAINT;
+  /* The arguments are there, but this join order needs them too early. */
+  if( unusable & ~found ) return SQLITE_CONSTRAINT;
+  if( ~found & ((1u << (function->num_args - function->num_optional)) - 1) ){
     for(i=0; i<info->nConstraint; i++) info->aConstraintUsage[i].argvIndex = 0;
     *wants_rowids = 1;
     info->estimatedCost = COST_WITHOUT_ARGUMENTS;
@@ -133,12 +133,14 @@ static int tvf_filter(
   clear_cursor(cursor);
   if( num_args==0 ){
     return bloom_fail_vtab(&cursor->pVtab->zErrMsg,
-                           function->num_args==1 ? "%s() needs an argument: %s"
+                           function->num_args - function->num_optional==1
+                             ? "%s() needs an argument: %s"
                              : "%s() needs its arguments: %s" IN_EACH_ARM, function->name,
                              function->call);
   }
   tvf_cursor->columns = (unsigned)index_number & (rowids_bit(function) - 1);
   tvf_cursor->wants_rowids = ((unsigned)index_number & rowids_bit(function))!=0;
+  tvf_cursor->num_args = num_args;
   return function->start(tvf_cursor, args);
 }
 

@@ -34,6 +34,7 @@ typedef struct bloom_tvf_cursor {
   sqlite3_int64 rowid;      /* of the row */
   unsigned columns;         /* bit i: the query reads column i */
   int wants_rowids;         /* rowids must differ from argument to argument, too */
+  int num_args;             /* how many arguments the query passed */
 } bloom_tvf_cursor;
 
 /* A table-valued function: the data for sqlite3_create_module_v2().  The module is
@@ -44,6 +45,7 @@ typedef struct bloom_tvf {
   const char *schema;  /* columns, at most 30, then the arguments */
   int num_columns;     /* without the arguments */
   int num_args;
+  int num_optional;    /* so many of the last ones may be left out */
   int num_rows;        /* an estimate; 1: never more */
   int cost;            /* of a call, in rows of a scan; 0: num_rows */
   size_t cursor_bytes;

@@ -21,7 +21,7 @@
 
 /* -- What the methods are made of ---------------------------------------------------------- */
 
-static void index_free(bloom_index *index){
+void bloom_index_free(bloom_index *index){
   bloom_index_statements_free(index);
   bloom_index_accesses_free(index);
   bloom_index_layout_free(index);
@@ -39,7 +39,7 @@ static void index_free(bloom_index *index){
   sqlite3_free(index);
 }
 
-static bloom_index *index_new(bloom_connection *connection, const char *schema, const char *name){
+bloom_index *bloom_index_new(bloom_connection *connection, const char *schema, const char *name){
   bloom_index *index = sqlite3_malloc64(sizeof(*index));
   if( index==NULL ) return NULL;
   memset(index, 0, sizeof(*index));
@@ -48,7 +48,7 @@ static bloom_index *index_new(bloom_connection *connection, const char *schema, 
   index->file = bloom_database_file(connection->db, schema);
   index->name = sqlite3_mprintf("%s", name);
   if( index->schema && index->name ) return index;
-  index_free(index);
+  bloom_index_free(index);
   return NULL;
 }
 
@@ -148,7 +148,7 @@ static int index_read_source(bloom_index *index, char **error){
 /* args: module, database, table, arguments */
 static int index_create(sqlite3 *db, void *connection, int num_args, const char *const *args,
                         sqlite3_vtab **vtab, char **error){
-  bloom_index *index = index_new(connection, args[1], args[2]);
+  bloom_index *index = bloom_index_new(connection, args[1], args[2]);
   int rc;
   (void)db;
   if( index==NULL ) return SQLITE_NOMEM;
@@ -170,7 +170,7 @@ static int index_create(sqlite3 *db, void *connection, int num_args, const char 
   }
   if( rc==SQLITE_OK ) rc = index_make(index, error);
   rc = bloom_index_failure(index, rc, error);
-  if( rc==SQLITE_OK ) *vtab = &index->base; else index_free(index);
+  if( rc==SQLITE_OK ) *vtab = &index->base; else bloom_index_free(index);
   return rc;
 }
 
@@ -207,7 +207,7 @@ static int index_connect_damaged(bloom_index *index, const char *source_name){
 
 static int index_connect(sqlite3 *db, void *connection, int num_args, const char *const *args,
                          sqlite3_vtab **vtab, char **error){
-  bloom_index *index = index_new(connection, args[1], args[2]);
+  bloom_index *index = bloom_index_new(connection, args[1], args[2]);
   int rc;
   if( index==NULL ) return SQLITE_NOMEM;
   rc = bloom_index_args_read(num_args - 3, args + 3, 0, &index->arguments, error);
@@ -219,12 +219,12 @@ static int index_connect(sqlite3 *db, void *connection, int num_args, const char
   (void)db;
   rc = bloom_index_failure(index, rc, error);
   if( rc==SQLITE_OK ) rc = index_declare(index, error);
-  if( rc==SQLITE_OK ) *vtab = &index->base; else index_free(index);
+  if( rc==SQLITE_OK ) *vtab = &index->base; else bloom_index_free(index);
   return rc;
 }
 
 static int index_disconnect(sqlite3_vtab *vtab){
-  index_free(index_of(vtab));
+  bloom_index_free(index_of(vtab));
   return SQLITE_OK;
 }
 
@@ -232,7 +232,7 @@ static int index_destroy(sqlite3_vtab *vtab){
   bloom_index *index = index_of(vtab);
   int rc = bloom_index_locate_database(index);
   if( rc==SQLITE_OK ) rc = index_drop(index);
-  if( rc==SQLITE_OK ) index_free(index);
+  if( rc==SQLITE_OK ) bloom_index_free(index);
   return rc;
 }
 

@@ -12,4 +12,7 @@ extern const bloom_module_with_integrity bloom_index_module;
 /* bloom_index_list(list): the values of a list that the module itself binds; none for others. */
 extern const bloom_tvf bloom_index_list_tvf;
 
+/* bloom_index_info(name [, database]): the state of a virtual table of either kind. */
+extern const bloom_tvf bloom_index_info_tvf;
+
 #endif

@@ -581,7 +581,7 @@ int bloom_index_candidates(bloom_index *index, const index_plan *plan, sqlite3_v
   if( rc==SQLITE_OK ) rc = candidates_narrow_by_columns(&query, result, is_too_dear);
   for(i=0; i<query.num_tests; i++) sqlite3_free(query.tests[i].spans);
   if( (rc & 0xff)==SQLITE_CORRUPT ){
-    index->damaged_number = index->number;
+    bloom_connection_note_damage(index->connection, index->number);
     *is_too_dear = 1;
     rc = SQLITE_OK;
   }

@@ -124,7 +124,7 @@ static int merge_is_damaged(bloom_index *index, const index_layout **layout, int
   int rc = bloom_index_layout_read(index, layout);
   if( rc==SQLITE_OK ) rc = bloom_index_runs_check(index, *layout);
   *is_damaged = (rc & 0xff)==SQLITE_CORRUPT
-      || (rc==SQLITE_OK && (*layout)->number==index->damaged_number);
+      || (rc==SQLITE_OK && bloom_connection_knows_damage(index->connection, (*layout)->number));
   return (rc & 0xff)==SQLITE_CORRUPT ? SQLITE_OK : rc;
 }
 

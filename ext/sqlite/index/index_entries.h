@@ -86,6 +86,9 @@ int bloom_index_layout_read(bloom_index *index, const index_layout **layout);
 /* Writes the layout, `covered` and a note, which may be NULL, in one statement. */
 int bloom_index_layout_write(bloom_index *index, const index_layout *layout, const char *note);
 
+/* Returns the bytes that the entries of all columns take in pages. */
+sqlite3_int64 bloom_index_layout_bytes(const bloom_index *index, const index_layout *layout);
+
 /* Writes the note alone. */
 int bloom_index_note_write(bloom_index *index, const char *note);
 

@@ -146,7 +146,6 @@ typedef struct bloom_index {
   const char *damage;
   int is_of_1_2;      /* its tables are those of bloom 1.2, until 'merge' */
   uint64_t number;    /* the number of the layout that was read or written last, for checksums */
-  uint64_t damaged_number; /* the number under which a query found damage; 0: none */
   /* What was read last: bloom_index_layout_read(), _spans_read(), _lists_read(). */
   struct index_layout_kept *layout;
   struct index_spans *spans[2];
@@ -162,6 +161,12 @@ static inline int bloom_index_has_tokens(const index_key *key){
 static inline bloom_index *index_of(void *base){
   return base;
 }
+
+/* -- index.c -------------------------------------------------------------------------------- */
+
+/* Makes the object of an index of which nothing is read yet; NULL when out of memory. */
+bloom_index *bloom_index_new(bloom_connection *connection, const char *schema, const char *name);
+void bloom_index_free(bloom_index *index);
 
 /* -- index_statements.c ------------------------------------------------------------------- */
 

@@ -317,8 +317,7 @@ int bloom_index_state_insert(bloom_index *index){
                        index->schema, index->name);
 }
 
-/* Returns the bytes that the entries of all columns take in pages. */
-static sqlite3_int64 layout_page_bytes(const bloom_index *index, const index_layout *layout){
+sqlite3_int64 bloom_index_layout_bytes(const bloom_index *index, const index_layout *layout){
   sqlite3_int64 num_rows = 0;
   uint32_t j;
   int i, key;
@@ -344,7 +343,7 @@ int bloom_index_layout_write(bloom_index *index, const index_layout *layout, con
   if( rc==SQLITE_OK && layout->has_covered ) rc = sqlite3_bind_int64(update, 1, layout->covered);
   if( rc==SQLITE_OK ) rc = sqlite3_bind_blob64(update, 2, bytes, num_bytes, SQLITE_STATIC);
   if( rc==SQLITE_OK && note ) rc = sqlite3_bind_text(update, 3, note, -1, SQLITE_STATIC);
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(update, 4, layout_page_bytes(index, layout));
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(update, 4, bloom_index_layout_bytes(index, layout));
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, update);
   rc = bloom_sql_end(update, rc);
   sqlite3_free(bytes);

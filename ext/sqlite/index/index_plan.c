@@ -71,7 +71,7 @@ static int plan_read_layout(bloom_index *index, const index_plan *plan, double *
                             index_plan_remark *remark){
   const index_layout *layout;
   int is_damaged, rc = bloom_index_layout_read(index, &layout);
-  is_damaged = rc==SQLITE_OK ? layout->number==index->damaged_number
+  is_damaged = rc==SQLITE_OK ? bloom_connection_knows_damage(index->connection, layout->number)
     : (rc & 0xff)==SQLITE_CORRUPT;
   if( remark->doubt==NULL && is_damaged ){
     remark->doubt = "a page of the index is damaged; 'merge' repairs it";

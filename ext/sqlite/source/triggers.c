@@ -92,17 +92,20 @@ static const struct {
    "CREATE TABLE *_changed*(id INTEGER UNIQUE)"}
 };
 
-/* Finds the table that the first INSERT writes to; NULL if there is another statement, or
-** RAISE(). */
-static char *only_target(const char *sql){
+/* Sets *target, to be freed, to the table that the first INSERT writes to; to NULL if there is
+** another statement, or RAISE().  SQLITE_OK or SQLITE_NOMEM. */
+static int find_only_target(const char *sql, char **target){
   bloom_token token, into = bloom_token_first("");
   int num_statements = 0;
+  *target = NULL;
   for(token=bloom_token_first(sql); token.num_chars; token=bloom_token_after(token)){
-    if( bloom_token_is(token, "RAISE") ) return NULL;
+    if( bloom_token_is(token, "RAISE") ) return SQLITE_OK;
     if( bloom_token_is(token, "INTO") ) into = token;
     num_statements += token.kind==';';
   }
-  return num_statements==1 ? bloom_token_unquoted(bloom_token_after(into)) : NULL;
+  if( num_statements!=1 ) return SQLITE_OK;
+  *target = bloom_token_unquoted(bloom_token_after(into));
+  return *target ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 /* 1 for a trigger of DELETE.  By REPLACE it fires before the new row is there: what it stops is not
@@ -123,7 +126,9 @@ int bloom_trigger_can_stop(
   size_t i;
   int rc = SQLITE_OK;
   for(i=0; i<BLOOM_COUNT_OF(harmless_triggers) && rc==SQLITE_OK && !is_harmless; i++){
-    char *target = sqlite3_strglob(harmless_triggers[i].trigger, sql)==0 ? only_target(sql) : NULL;
+    char *target;
+    if( sqlite3_strglob(harmless_triggers[i].trigger, sql)!=0 ) continue;
+    rc = find_only_target(sql, &target);
     if( target==NULL ) continue;
     rc = bloom_sql_integer(connection, &is_harmless,
                            "SELECT sql GLOB %Q FROM \"%w\".sqlite_master WHERE type = 'table'"

@@ -9,4 +9,7 @@
 
 extern const bloom_module_with_integrity bloom_vtab_module;
 
+/* What the note of a filter begins with that answers "maybe" to every key. */
+#define BLOOM_VTAB_SAYS_MAYBE "every key may be in it,"
+
 #endif

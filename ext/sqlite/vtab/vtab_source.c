@@ -318,9 +318,9 @@ char *bloom_vtab_say_doubt(const bloom_vtab *vtab, const char *why){
   const int is_namesake = vtab->doubt && vtab->has_namesake;
   if( vtab->is_denied || (vtab->is_checked && vtab->doubt && vtab->schema_doubt==NULL)
       || (vtab->doubt==NULL && vtab->is_uncommitted) ){
-    return sqlite3_mprintf("every key may be in it, because %s", why);
+    return sqlite3_mprintf(BLOOM_VTAB_SAYS_MAYBE " because %s", why);
   }
-  return sqlite3_mprintf("every key may be in it, because %s; INSERT INTO %s(%s) VALUES"
+  return sqlite3_mprintf(BLOOM_VTAB_SAYS_MAYBE " because %s; INSERT INTO %s(%s) VALUES"
                          " ('rebuild') %s%s%s%s", why, name, name,
                          is_namesake ? "takes that one" : "repairs it",
                          is_unknown ? ", if its table is still called " : "",

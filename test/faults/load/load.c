@@ -70,6 +70,7 @@ static const struct {
   {"bloom_ldb", MODULE, "SELECT count(*) FROM bloom_ldb(NULL)", "1"},
   {"bloom_sets", MODULE, "SELECT count(*) FROM bloom_sets(NULL, 1)", "0"},
   {"bloom_index_list", MODULE, "SELECT count(*) FROM bloom_index_list(NULL)", "0"},
+  {"bloom_index_info", MODULE, "SELECT count(*) FROM bloom_index_info(NULL)", "0"},
   {"bloom", MODULE, "SELECT coalesce((SELECT name FROM pragma_module_list WHERE name='bloom'), 'no such module')", "bloom"},
   {"bloom_index", MODULE, "SELECT coalesce((SELECT name FROM pragma_module_list WHERE name='bloom_index'), 'no such module')", "bloom_index"},
 };

@@ -51,6 +51,8 @@ SELECT count(*) FROM unguarded WHERE k = 'absent';
 SELECT count(*) FROM log_index WHERE trace BETWEEN '0' AND 'z' AND id IN (SELECT i.id FROM many_index AS i UNION ALL VALUES (71), (73), (75), (77));
 EXPLAIN QUERY PLAN SELECT * FROM untold WHERE k = 'absent';
 SELECT * FROM headless; -- error
+SELECT s.name, i.* FROM sqlite_master AS s JOIN bloom_index_info(s.name, 'main') AS i WHERE s.sql LIKE 'CREATE VIRTUAL%';
+SELECT * FROM bloom_index_info('many'); -- error
 DROP TABLE headless;
 DROP TABLE log_index;
 INSERT INTO log(trace, n, message) VALUES ('new', 7, 'text'), (0.5, NULL, x'00');

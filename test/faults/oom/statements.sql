@@ -152,6 +152,7 @@ SELECT id, k FROM keys_by_bloom_index WHERE id = '3' OR part IN ('a', 'b', 5) OR
 SELECT id FROM keys_by_bloom_index WHERE k BETWEEN 1 AND 'one more' AND k > '0';
 SELECT id FROM keys_by_bloom_index WHERE part REGEXP '(a|bc)+' AND k <= 2;
 SELECT value FROM bloom_index_list(1);
+SELECT * FROM bloom_index_info(NULL);
 INSERT INTO keys_by_bloom_index(keys_by_bloom_index) VALUES ('merge');
 INSERT INTO keys_by_bloom_index(keys_by_bloom_index) VALUES ('rebuild');
 INSERT INTO keys_by_bloom_index(keys_by_bloom_index) VALUES ('no command'); -- error

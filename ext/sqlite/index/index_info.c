@@ -1,0 +1,369 @@
+/*
+** bloom_index_info(name [, database]): table-valued; one row, the state of a virtual table of
+** either kind as it is now, with the SQL that cures what is wrong.
+**
+** It is the one function that runs SQL.  Of a bloom_index it reads schema and tables by an object
+** of its own, as nothing that SQLite's object has in memory need be believed; of a filter, what the
+** filter itself tells.  What the query does not read costs nothing.
+*/
+#include "index.h"
+#include "index_candidates.h"
+#include "index_merge.h"
+#include "index_source.h"
+
+#include <string.h>
+
+#include "../errors.h"
+#include "../connection.h"
+#include "../source/tokens.h"
+#include "../vtab/vtab.h"
+
+/* Column numbers, in the order of the schema. */
+enum {
+  COLUMN_ROWS, COLUMN_MERGED, COLUMN_UNMERGED, COLUMN_CHANGED, COLUMN_BYTES, COLUMN_SERVES,
+  COLUMN_NOTE, NUM_COLUMNS
+};
+
+#define COLUMN_BIT(column) (1u << (column))
+
+typedef struct info_cursor {
+  bloom_tvf_cursor base; /* first */
+  bloom_connection *connection; /* while it starts */
+  char *schema, *name;   /* as SQLite has them */
+  int is_index;          /* USING bloom_index; else USING bloom */
+  unsigned has;          /* COLUMN_BIT() of the numbers that there are */
+  sqlite3_int64 numbers[NUM_COLUMNS];
+  char *note;
+} info_cursor;
+
+static void info_clear(bloom_tvf_cursor *cursor){
+  info_cursor *info = (info_cursor *)cursor;
+  sqlite3_free(info->schema);
+  sqlite3_free(info->name);
+  sqlite3_free(info->note);
+}
+
+static int info_wants(const info_cursor *info, unsigned columns){
+  return (info->base.columns & columns)!=0;
+}
+
+static void info_set(info_cursor *info, int column, sqlite3_int64 number){
+  info->numbers[column] = number;
+  info->has |= COLUMN_BIT(column);
+}
+
+/* Sets the note, which is freed, unless there is one; NULL: SQLITE_NOMEM. */
+static int info_set_note(info_cursor *info, char *note){
+  if( info->note ) sqlite3_free(note);
+  else info->note = note;
+  return info->note ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+/* Takes words of an error as the note, without the module before them. */
+static int info_take_error(info_cursor *info, const char *error){
+  const char *words = strncmp(error, "bloom", 5)==0 ? strstr(error, ": ") : NULL;
+  info_set(info, COLUMN_SERVES, 0);
+  return info_set_note(info, sqlite3_mprintf("%s", words ? words + 2 : error));
+}
+
+/* -- Finding the table ------------------------------------------------------------------------ */
+
+/* Reads the module from the text of a virtual table. */
+static int info_read_module(info_cursor *info, const char *sql, int *is_own){
+  bloom_token token = bloom_token_first(sql);
+  char *module;
+  while( token.num_chars && !bloom_token_is(token, "using") ) token = bloom_token_after(token);
+  module = bloom_token_unquoted(bloom_token_after(token));
+  if( module==NULL ) return SQLITE_NOMEM;
+  info->is_index = sqlite3_stricmp(module, "bloom_index")==0;
+  *is_own = info->is_index || sqlite3_stricmp(module, "bloom")==0;
+  sqlite3_free(module);
+  return SQLITE_OK;
+}
+
+/* Looks for a table or view of this name in a database.  *is_there: there is one; *is_own: it is a
+** virtual table of bloom's, and info->schema and info->name are its own. */
+static int info_find_in(info_cursor *info, const char *schema, const char *name, int *is_there,
+                        int *is_own){
+  sqlite3_stmt *row;
+  const char *sql = NULL;
+  int is_virtual = 0;
+  int rc = bloom_sql_row(info->connection, &row, "SELECT m.name, m.sql, m.rootpage = 0"
+                         " AND m.type = 'table' FROM \"%w\".sqlite_master AS m WHERE m.type IN"
+                         " ('table', 'view') AND m.name = %Q COLLATE NOCASE", schema, name);
+  *is_there = rc==SQLITE_ROW;
+  *is_own = 0;
+  if( rc==SQLITE_ROW ){
+    is_virtual = sqlite3_column_int(row, 2);
+    rc = bloom_sql_copy_text(row, 0, &info->name);
+    if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 1, &sql);
+  }
+  if( is_virtual && rc==SQLITE_OK && sql && info->name ) rc = info_read_module(info, sql, is_own);
+  rc = bloom_sql_end(row, rc);
+  if( rc!=SQLITE_OK || !*is_own ) return rc;
+  info->schema = sqlite3_mprintf("%s", schema);
+  return info->schema ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+/* As SQLite does: in TEMP first, then in the main database and in those that are attached. */
+static int info_find_anywhere(info_cursor *info, const char *name, int *is_there, int *is_own){
+  sqlite3_stmt *row;
+  int rc = info_find_in(info, "temp", name, is_there, is_own);
+  if( rc!=SQLITE_OK || *is_there ) return rc;
+  rc = bloom_sql_prepare(info->connection, &row, "PRAGMA database_list");
+  while( rc==SQLITE_OK && !*is_there && (rc = bloom_sql_step(info->connection, row))==SQLITE_ROW ){
+    const char *schema = NULL;
+    rc = bloom_sql_column_text(row, 1, &schema);
+    if( rc==SQLITE_OK && schema ) rc = info_find_in(info, schema, name, is_there, is_own);
+  }
+  return bloom_sql_end(row, rc);
+}
+
+static int info_find(info_cursor *info, const char *name, const char *schema, char **error){
+  int is_there, is_own, rc;
+  if( schema && sqlite3_db_filename(info->connection->db, schema)==NULL ){
+    return bloom_fail_vtab(error, "bloom_index_info(): there is no database %s", schema);
+  }
+  rc = schema ? info_find_in(info, schema, name, &is_there, &is_own)
+    : info_find_anywhere(info, name, &is_there, &is_own);
+  if( rc!=SQLITE_OK || is_own ) return rc;
+  return bloom_fail_vtab(error, is_there ? "bloom_index_info(): %s%s%s is neither a bloom_index nor"
+                         " a filter: name a virtual table USING bloom_index or bloom"
+                         : "bloom_index_info(): there is no table %s%s%s", schema ? schema : "",
+                         schema ? "." : "", name);
+}
+
+/* -- A bloom_index ------------------------------------------------------------------------------ */
+
+/* Counts rows of a query, which is the text behind FROM, and freed. */
+static int info_count(info_cursor *info, int column, char *from){
+  sqlite3_int64 number = 0;
+  int rc = from ? bloom_sql_integer(info->connection, &number, "SELECT count(*) FROM %s", from)
+    : SQLITE_NOMEM;
+  sqlite3_free(from);
+  if( rc==SQLITE_OK ) info_set(info, column, number);
+  return rc;
+}
+
+/* Counts rows of the source and notes of changed ones. */
+static int info_count_rows(info_cursor *info, const bloom_index *index, const index_layout *layout){
+  const char *id = index->columns.id_name;
+  int rc = SQLITE_OK;
+  if( info_wants(info, COLUMN_BIT(COLUMN_ROWS) | COLUMN_BIT(COLUMN_MERGED)) ){
+    rc = info_count(info, COLUMN_ROWS,
+                    sqlite3_mprintf(INDEX_SOURCE, index->schema, index->source_name));
+  }
+  if( layout==NULL || rc!=SQLITE_OK ) return rc;
+  if( layout->has_covered ){
+    rc = info_count(info, COLUMN_UNMERGED, sqlite3_mprintf(INDEX_SOURCE " NOT INDEXED WHERE"
+                    " x.\"%w\" > %lld", index->schema, index->source_name, id, layout->covered));
+  }else{
+    rc = info_count(info, COLUMN_UNMERGED,
+                    sqlite3_mprintf(INDEX_SOURCE, index->schema, index->source_name));
+  }
+  if( rc==SQLITE_OK ){
+    rc = info_count(info, COLUMN_CHANGED,
+                    sqlite3_mprintf("\"%w\".\"%w_changed\"", index->schema, index->name));
+  }
+  info_set(info, COLUMN_MERGED, info->numbers[COLUMN_ROWS] - info->numbers[COLUMN_UNMERGED]);
+  return rc;
+}
+
+/* Adds the pages of a table that has no runs, of spans or zones, to the bytes. */
+static int info_add_bytes(info_cursor *info, const bloom_index *index, char *table){
+  sqlite3_stmt *row = NULL;
+  sqlite3_int64 num_bytes = 0;
+  int rc = SQLITE_NOMEM;
+  if( table ) rc = bloom_sql_prepare(info->connection, &row, "SELECT t.data FROM \"%w\".\"%w\""
+                                     " AS t", index->schema, table);
+  sqlite3_free(table);
+  while( rc==SQLITE_OK && (rc = bloom_sql_step(info->connection, row))==SQLITE_ROW ){
+    num_bytes += sqlite3_column_bytes(row, 0);
+    rc = SQLITE_OK;
+  }
+  info->numbers[COLUMN_BYTES] += (num_bytes + 4095) / 4096 * 4096;
+  return bloom_sql_end(row, rc);
+}
+
+static int info_find_bytes(info_cursor *info, const bloom_index *index, const index_layout *layout){
+  int i, rc;
+  info_set(info, COLUMN_BYTES, bloom_index_layout_bytes(index, layout));
+  rc = info_add_bytes(info, index, sqlite3_mprintf("%s_spans", index->name));
+  for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
+    if( !index->config.keys[i].is_range ) continue;
+    rc = info_add_bytes(info, index, sqlite3_mprintf("%s_%s%d", index->name,
+                        bloom_index_table_suffix(&index->config.keys[i]), i + 1));
+  }
+  return rc;
+}
+
+/* Finds out whether entries serve; the note says why not, or what would make them better. */
+static int info_find_note(info_cursor *info, bloom_index *index, const index_source *source,
+                          const index_layout *layout, int is_damaged){
+  const sqlite3_int64 num_unmerged = info->numbers[COLUMN_UNMERGED];
+  char *doubt = NULL, *name = bloom_sql_name(index->name);
+  int is_outweighed = 0;
+  int rc = name ? bloom_index_source_why_not_merge(index, source, &doubt) : SQLITE_NOMEM;
+  if( rc==SQLITE_OK && doubt ){
+    rc = info_set_note(info, doubt);
+  }else if( rc==SQLITE_OK && is_damaged ){
+    rc = info_set_note(info, sqlite3_mprintf("a page of the index is damaged; INSERT INTO %s(%s)"
+                                             " VALUES ('merge') repairs it", name, name));
+  }else if( rc==SQLITE_OK && layout->has_covered ){
+    rc = bloom_index_cost_is_outweighed(index, layout, &is_outweighed);
+  }else if( rc==SQLITE_OK ){
+    is_outweighed = num_unmerged>0;
+  }
+  if( rc==SQLITE_OK && info->note==NULL ){
+    const sqlite3_int64 num_changed = info->numbers[COLUMN_CHANGED];
+    if( is_outweighed && layout->has_covered ){
+      rc = info_set_note(info, sqlite3_mprintf("%lld rows changed since they were merged, and every"
+                                               " query reads the whole table; INSERT INTO %s(%s)"
+                                               " VALUES ('merge') makes queries faster",
+                                               num_changed, name, name));
+    }else if( is_outweighed || num_unmerged>bloom_index_cost_most_unmerged(layout) ){
+      rc = info_set_note(info, sqlite3_mprintf("%lld rows are not merged, and every query reads"
+                                               " them; INSERT INTO %s(%s) VALUES ('merge') makes"
+                                               " queries faster", num_unmerged, name, name));
+    }
+    info_set(info, COLUMN_SERVES, !is_outweighed);
+  }else{
+    info_set(info, COLUMN_SERVES, 0);
+  }
+  sqlite3_free(name);
+  return rc;
+}
+
+/* Reads the state by the source as it is now. */
+static int info_read_source(info_cursor *info, bloom_index *index, const index_source *source){
+  const index_layout *layout = NULL;
+  int is_damaged, rc = SQLITE_OK;
+  /* A view in the place of a table may have rows without end. */
+  if( source->has_tables && !index->is_of_1_2 ){
+    rc = bloom_index_layout_read(index, &layout);
+    if( rc==SQLITE_OK ) rc = bloom_index_runs_check(index, layout);
+  }
+  is_damaged = (rc & 0xff)==SQLITE_CORRUPT
+      || (rc==SQLITE_OK && layout
+          && bloom_connection_knows_damage(index->connection, layout->number));
+  if( is_damaged ) rc = SQLITE_OK;
+  if( rc==SQLITE_OK && info_wants(info, ~COLUMN_BIT(COLUMN_BYTES)) ){
+    rc = info_count_rows(info, index, layout);
+  }
+  if( rc==SQLITE_OK && layout && info_wants(info, COLUMN_BIT(COLUMN_BYTES)) ){
+    rc = info_find_bytes(info, index, layout);
+  }
+  return rc==SQLITE_OK ? info_find_note(info, index, source, layout, is_damaged) : rc;
+}
+
+static int info_read_index(info_cursor *info, char **error){
+  bloom_index *index = bloom_index_new(info->connection, info->schema, info->name);
+  index_source source = {.name = NULL};
+  char *message = NULL;
+  int rc = index ? bloom_index_config_read(index) : SQLITE_NOMEM;
+  if( rc==SQLITE_OK && index->damage ){
+    rc = info_take_error(info, index->damage);
+  }else if( rc==SQLITE_OK ){
+    rc = bloom_index_source_check(index, &source, &message);
+    if( rc==SQLITE_ERROR && message ) rc = info_take_error(info, message);
+    else if( rc==SQLITE_OK ) rc = info_read_source(info, index, &source);
+  }
+  sqlite3_free(message);
+  bloom_index_source_free(&source);
+  if( index==NULL ) return rc;
+  rc = bloom_index_failure(index, rc, error);
+  bloom_index_free(index);
+  return rc;
+}
+
+/* -- A filter ------------------------------------------------------------------------------------ */
+
+/* Asks the filter itself.  Not behind the guard, where its methods run no SQL; nothing but they run,
+** for the table is what it was found to be. */
+static int info_read_filter(info_cursor *info, char **error){
+  static const int columns[] = {COLUMN_MERGED, COLUMN_UNMERGED, COLUMN_BYTES};
+  sqlite3 *db = info->connection->db;
+  sqlite3_stmt *row = NULL;
+  const char *note = NULL;
+  size_t i;
+  char *sql = sqlite3_mprintf("SELECT num_keys, unmerged, bytes, note FROM \"%w\".\"%w\"",
+                              info->schema, info->name);
+  int rc = sql ? sqlite3_prepare_v2(db, sql, -1, &row, NULL) : SQLITE_NOMEM;
+  sqlite3_free(sql);
+  if( rc==SQLITE_OK ) rc = sqlite3_step(row);
+  if( rc==SQLITE_ROW ){
+    for(i=0; i<BLOOM_COUNT_OF(columns); i++){
+      info_set(info, columns[i], sqlite3_column_int64(row, (int)i));
+    }
+    rc = bloom_sql_column_text(row, 3, &note);
+    if( rc==SQLITE_OK && note ) rc = info_set_note(info, sqlite3_mprintf("%s", note));
+    info_set(info, COLUMN_SERVES, note==NULL || strncmp(note, BLOOM_VTAB_SAYS_MAYBE,
+                                                        strlen(BLOOM_VTAB_SAYS_MAYBE))!=0);
+  }else if( rc==SQLITE_ERROR || (rc & 0xff)==SQLITE_CORRUPT ){
+    rc = info_take_error(info, sqlite3_errmsg(db));
+  }else if( rc!=SQLITE_DONE ){
+    rc = bloom_sql_failure(info->connection, "bloom_index_info()", info->name, rc, error);
+  }
+  sqlite3_finalize(row);
+  return rc==SQLITE_ROW || rc==SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+/* -- The function -------------------------------------------------------------------------------- */
+
+/* args: the table's name; the database's, which may be missing. */
+static int info_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
+  info_cursor *info = (info_cursor *)cursor;
+  char **error = &cursor->base.pVtab->zErrMsg, *words = NULL;
+  const int has_schema = cursor->num_args>1 && sqlite3_value_type(args[1])!=SQLITE_NULL;
+  const char *name = (const char *)sqlite3_value_text(args[0]);
+  const char *schema = has_schema ? (const char *)sqlite3_value_text(args[1]) : NULL;
+  uint64_t rowid = 1;
+  int rc;
+  if( sqlite3_value_type(args[0])==SQLITE_NULL ) return SQLITE_OK;
+  if( name==NULL || (has_schema && schema==NULL) ) return SQLITE_NOMEM;
+  info->connection = bloom_connection_get(bloom_tvf_db(cursor));
+  if( info->connection==NULL ) return SQLITE_NOMEM;
+  rc = info_find(info, name, schema, &words);
+  if( rc==SQLITE_OK ){
+    rc = info->is_index ? info_read_index(info, &words) : info_read_filter(info, &words);
+  }
+  rc = bloom_sql_failure(info->connection, "bloom_index_info()", name, rc, &words);
+  if( words ){
+    sqlite3_free(*error);
+    *error = words;
+  }
+  if( rc==SQLITE_OK && cursor->wants_rowids ){
+    rc = bloom_hash_of_bytes(info->connection->db, (const uint8_t *)name, strlen(name), &rowid);
+  }
+  bloom_connection_release(info->connection);
+  info->connection = NULL;
+  cursor->rowid = (sqlite3_int64)rowid;
+  cursor->has_row = rc==SQLITE_OK;
+  return rc;
+}
+
+static void info_column(const bloom_tvf_cursor *cursor, sqlite3_context *context, int column){
+  const info_cursor *info = (const info_cursor *)cursor;
+  if( column==COLUMN_NOTE ){
+    sqlite3_result_text(context, info->note, -1, SQLITE_TRANSIENT);
+  }else if( info->has & COLUMN_BIT(column) ){
+    sqlite3_result_int64(context, info->numbers[column]);
+  }
+}
+
+const bloom_tvf bloom_index_info_tvf = {
+  .name = "bloom_index_info",
+  .call = "bloom_index_info(name)",
+  .schema = "CREATE TABLE bloom_index_info(rows INTEGER, merged INTEGER, unmerged INTEGER,"
+            " changed INTEGER, bytes INTEGER, serves INTEGER, note TEXT, argument_1 HIDDEN,"
+            " argument_2 HIDDEN)",
+  .num_columns = NUM_COLUMNS,
+  .num_args = 2,
+  .num_optional = 1,
+  .num_rows = 1,
+  .cost = 1000,
+  .cursor_bytes = sizeof(info_cursor),
+  .start = info_start,
+  .column = info_column,
+  .clear = info_clear,
+};
