@@ -1,11 +1,12 @@
 /*
-** Keys that some `=` finds equal: the rule of bloom_filter(), whose filters live for one
-** statement.
+** Hashes for bloom_filter(), whose filters live for one statement: if any `=` can find two values
+** equal, they share at least one hash.
 **
-** `=` compares as the affinities and the collation of its two sides tell it, and a function
-** learns neither.  So a value has a hash for each way in which it may be compared, and
-** whenever SQLite finds two values equal, by whatever affinities and by BINARY, NOCASE or
-** RTRIM, one hash that one is stored by is one that the other is asked for by:
+** `=` compares by the affinities and the collation of its two sides, and a function is told neither.
+** So a value has a hash for each way in which it may be compared: whenever SQLite finds two values
+** equal, by any affinities and by BINARY, NOCASE or RTRIM, one of the hashes that the first is
+** stored by is one of those that the second is looked up by.  The filters that follow a column know
+** its affinity and its collation, and have a rule of fewer hashes: source/equality.h.
 **
 **   INTEGER   its hash
 **   REAL      the INTEGER that it is equal to, or near to; others, and those from 10^14 on, their
@@ -18,8 +19,8 @@
 ** NUL: NOCASE compares no further.  An index on a REAL column is searched for the REAL next to
 ** an INTEGER beyond 2^53, so such numbers are asked for as REALs, too, or may be there.
 **
-** How REALs are written and decimals are read is for the SQLite that runs to say, which is the
-** same for all keys of a statement.  Source: sqlite.org/datatype3.html, sections 3, 4.2 and 7.1.
+** How REALs are written and decimals are read depends on the SQLite that runs, which is the same
+** for all keys of a statement.  Source: sqlite.org/datatype3.html, sections 3, 4.2 and 7.1.
 */
 #ifndef BLOOM_SQLITE_EQUAL_KEYS_H
 #define BLOOM_SQLITE_EQUAL_KEYS_H
@@ -28,7 +29,7 @@
 #include "real_cells.h"
 #include "sqlite_api.h"
 
-/* What the keys of a filter are: nothing is asked for the sake of what is not there. */
+/* Which kinds of keys the filter holds, so that a look-up skips hashes that could match none. */
 typedef struct bloom_equal_kinds {
   char has_text;          /* that is no number */
   char has_large_integer; /* beyond 2^53 */

@@ -223,26 +223,10 @@ static int is_plain_type(const char *type){
   return token.num_chars==0;
 }
 
-char bloom_index_affinity_of(const char *type){
-  /* Source: sqlite.org/datatype3.html, section 3.1, in this order. */
-  if( type[0]==0 ) return 'b';
-  if( bloom_text_has(type, "INT") ) return 'i';
-  if( bloom_text_has(type, "CHAR") || bloom_text_has(type, "CLOB")
-     || bloom_text_has(type, "TEXT") ){
-    return 't';
-  }
-  if( bloom_text_has(type, "BLOB") ) return 'b';
-  if( bloom_text_has(type, "REAL") || bloom_text_has(type, "FLOA")
-     || bloom_text_has(type, "DOUB") ){
-    return 'r';
-  }
-  return 'n';
-}
-
 /* A type that sqlite3_declare_vtab() reads as it is, else one that has its affinity. */
 static const char *columns_declared_type(const char *type){
   if( is_plain_type(type) ) return type;
-  switch( bloom_index_affinity_of(type) ){
+  switch( bloom_affinity_of(type) ){
     case 'i': return "INTEGER";
     case 'r': return "REAL";
     case 't': return "TEXT";

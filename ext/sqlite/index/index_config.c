@@ -9,7 +9,7 @@
 **   8   u32   1: the source has no INTEGER PRIMARY KEY
 **   12  u32   SQLite's version, as sqlite3_libversion_number()
 **   16  u32   number of indexed columns, then for each of them
-**       u32   its affinity, as bloom_index_affinity_of(); 0x100: for LIKE; 0x200: generated, and
+**       u32   its affinity, as bloom_affinity_of(); 0x100: for LIKE; 0x200: generated, and
 **             not stored; 0x400: there was no such column; 0x800: for REGEXP, too; 0x1000: RANGE
 **   ..  the source's name, then of each indexed column its name and collation
 **   ..  u64   XXH64 of all bytes before
@@ -85,7 +85,7 @@ static int config_renew_key(bloom_index *index, index_key *key, char **error){
   key->collation = collation;
   if( name==NULL || collation==NULL ) return SQLITE_NOMEM;
   key->is_gone = column==NULL;
-  key->affinity = (char)(column ? bloom_index_affinity_of(column->type) : 'b');
+  key->affinity = (char)(column ? bloom_affinity_of(column->type) : 'b');
   key->is_virtual = 0;
   key->doubt = NULL;
   if( column && !config_set_equality(key) ){

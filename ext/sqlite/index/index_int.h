@@ -23,7 +23,7 @@ typedef struct index_key {
   /* What the column was when it was merged first; ALTER TABLE may have changed it since. */
   char *name;
   char *collation;
-  char affinity;   /* bloom_index_affinity_of() */
+  char affinity;   /* bloom_affinity_of() */
   int is_virtual;  /* it was generated, and not stored */
   int is_gone;     /* there was no such column, and it has no entries */
   bloom_equality equality; /* the rule of `=` that follows from affinity and collation */

@@ -188,7 +188,7 @@ static int plan_is_of_pattern(const bloom_index *index, const index_condition *c
    || sqlite3_value_type(literal)!=SQLITE_TEXT ) return 0;
   if( !plan_is_ascii(literal) ) return 1;
   if( condition->kind==INDEX_LT || condition->is_on_id
-   || bloom_index_affinity_of(index->columns.list[condition->column].type)=='t' ) return 0;
+   || bloom_affinity_of(index->columns.list[condition->column].type)=='t' ) return 0;
   copy = sqlite3_value_dup(literal);
   text = copy ? sqlite3_value_text(copy) : NULL;
   begins_number = text==NULL || bloom_index_begins_number(text);

@@ -18,10 +18,6 @@ void bloom_index_columns_free(index_columns *columns);
 /* The column of this name; -1: there is none. */
 int bloom_index_columns_find(const index_columns *columns, const char *name);
 
-/* A column's affinity by its type: 'i'nteger, 'r'eal, 'n'umeric, 't'ext, or 'b'lob, which is no
-** affinity. */
-char bloom_index_affinity_of(const char *type);
-
 /* Fails, because SQLite was told other columns than there are; says what cures it. */
 int bloom_index_columns_fail(bloom_index *index, char **error);
 

@@ -18,15 +18,25 @@ static char lower(char letter){
   return (char)(letter>='A' && letter<='Z' ? letter + ('a' - 'A') : letter);
 }
 
-bloom_column_kind bloom_column_kind_of(const char *declared_type){
+char bloom_affinity_of(const char *type){
   /* Source: sqlite.org/datatype3.html, section 3.1, in this order. */
-  if( declared_type==NULL || declared_type[0]==0 ) return BLOOM_COLUMN_ANY;
-  if( sqlite3_stricmp(declared_type, "ANY")==0 ) return BLOOM_COLUMN_ANY;
-  if( bloom_text_has(declared_type, "INT") ) return BLOOM_COLUMN_NUMBER;
-  if( bloom_text_has(declared_type, "CHAR") || bloom_text_has(declared_type, "CLOB")
-   || bloom_text_has(declared_type, "TEXT") ) return BLOOM_COLUMN_TEXT;
-  if( bloom_text_has(declared_type, "BLOB") ) return BLOOM_COLUMN_ANY;
-  return BLOOM_COLUMN_NUMBER;
+  if( type[0]==0 ) return 'b';
+  if( bloom_text_has(type, "INT") ) return 'i';
+  if( bloom_text_has(type, "CHAR") || bloom_text_has(type, "CLOB")
+   || bloom_text_has(type, "TEXT") ) return 't';
+  if( bloom_text_has(type, "BLOB") ) return 'b';
+  if( bloom_text_has(type, "REAL") || bloom_text_has(type, "FLOA")
+   || bloom_text_has(type, "DOUB") ) return 'r';
+  return 'n';
+}
+
+bloom_column_kind bloom_column_kind_of(const char *declared_type){
+  if( declared_type==NULL || sqlite3_stricmp(declared_type, "ANY")==0 ) return BLOOM_COLUMN_ANY;
+  switch( bloom_affinity_of(declared_type) ){
+    case 'b': return BLOOM_COLUMN_ANY;
+    case 't': return BLOOM_COLUMN_TEXT;
+    default:  return BLOOM_COLUMN_NUMBER;
+  }
 }
 
 const char *const bloom_collation_names[BLOOM_NUM_COLLATIONS] = {"BINARY", "NOCASE", "RTRIM"};

@@ -1,5 +1,8 @@
 /*
-** When `=` takes two values for equal: the rule of a followed column.
+** When `=` takes two values for equal: the rule of a followed column.  That of bloom_filter() is
+** another one (../equal_keys.h): here the affinity and the collation of one side are known, so a
+** value is stored by one hash or two.  There neither is known, and each value has a hash for every
+** way in which it may be compared.
 **
 ** A filter knows hashes only, `=` knows affinities and collations.  So a value has
 ** hashes that it is stored by and hashes that it is asked for by, and whenever
@@ -54,6 +57,10 @@ typedef struct bloom_key_hashes {
   int is_maybe;   /* of what is asked: it may be there, whatever the hashes */
   bloom_hash_value hashes[BLOOM_MAX_KEY_HASHES];
 } bloom_key_hashes;
+
+/* Returns a column's affinity by its declared type: 'i'nteger, 'r'eal, 'n'umeric, 't'ext, or
+** 'b'lob, which is no affinity. */
+char bloom_affinity_of(const char *type);
 
 /* The kind of a column by its declared type, which may be NULL.  ANY is taken for no
 ** affinity, as STRICT tables have it; a rule for that answers for NUMERIC too. */
