@@ -195,6 +195,18 @@ def an_open_blob_is_no_writer(files):
     is_whole(db)
 
 
+@test
+def a_right_join(files):
+    """SQLite reads its left side as a whole, and a filter has no keys to list: an error, and no row that is missing."""
+    if sqlite3.sqlite_version_info < (3, 39):
+        raise Skip("RIGHT JOIN")
+    db = files.connect()
+    execute(db, "CREATE TABLE t(k TEXT)", "INSERT INTO t VALUES ('a'), ('b')", "CREATE VIRTUAL TABLE f USING bloom(t, k)", "CREATE TABLE u(k TEXT)", "INSERT INTO u VALUES ('a'), ('x')")
+    for sql in "SELECT * FROM f RIGHT JOIN u ON f.key = u.k", "SELECT u.k, f.key FROM u FULL JOIN f ON f.key = u.k":
+        fails(db, sql, "beside a RIGHT or FULL JOIN of it, in a subquery")
+    expect(db.execute("SELECT u.k, t.k FROM t RIGHT JOIN u ON t.k = u.k WHERE EXISTS (SELECT 1 FROM f WHERE key IS u.k)").fetchall(), [("a", "a")])
+
+
 # -- Another connection changes the schema ---------------------------------------------------------------
 
 @test

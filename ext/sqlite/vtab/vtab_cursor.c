@@ -35,13 +35,14 @@ static vtab_cursor *cursor_of(void *base){
 
 /* -- Planning ----------------------------------------------------------------------------- */
 
-/* The constraint `=` on a column; -1 if there is none that is usable, -2 if there is one that is
-** not. */
+/* The constraint `=` or IS on a column; -1 if there is none that is usable, -2 if there is one that
+** is not.  No key is NULL, so IS finds what `=` does. */
 static int find_equal(const sqlite3_index_info *info, int column){
   int i, found = -1;
   for(i=0; i<info->nConstraint; i++){
     if( info->aConstraint[i].iColumn!=column
-        || info->aConstraint[i].op!=SQLITE_INDEX_CONSTRAINT_EQ ){
+        || (info->aConstraint[i].op!=SQLITE_INDEX_CONSTRAINT_EQ
+            && info->aConstraint[i].op!=SQLITE_INDEX_CONSTRAINT_IS) ){
       continue;
     }
     if( info->aConstraint[i].usable ) return i;
@@ -301,7 +302,8 @@ int bloom_vtab_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
   if( column==BLOOM_VTAB_KEY ){
     if( cursor->num_values==1 ) sqlite3_result_value(context, cursor->values[0]);
     else bloom_fail(context, "bloom: %s has no keys to read: test one, WHERE key = ..., or FROM"
-                             " %s(...)", name, name);
+                             " %s(...); beside a RIGHT or FULL JOIN of it, in a subquery", name,
+                    name);
     return SQLITE_OK;
   }
   if( column>BLOOM_VTAB_FILTER ) return SQLITE_OK; /* written only */
