@@ -71,7 +71,7 @@ def by_turns(files):
         expect(found, 0)
         steps.append(took)
         db.execute("INSERT INTO t(k) VALUES ('turn %d')" % i)
-    assert sum(steps) <= 4 * 100 * usual, "%d instructions a look-up, usually %d" % (sum(steps) // 100, usual)
+    assert sum(steps) <= 1.5 * 100 * usual, "%d instructions a look-up, usually %d" % (sum(steps) // 100, usual)
     db.execute("COMMIT")
     is_whole(db)
 

@@ -11,8 +11,8 @@
 */
 #include "vtab_int.h"
 
-/* So many rows behind the last anchor are read again by each look-up. */
-#define LOOSE_ROWS 8
+/* Between two anchors, but for the last, there are at least so many rows. */
+#define NEAR_ROWS 8
 
 /* A reading of many rows leaves an anchor at each of so many. */
 #define ANCHOR_ROWS 256
@@ -106,20 +106,16 @@ int bloom_vtab_num_compiled(const bloom_vtab *vtab){
 }
 
 /* Sets *is_random to 0 if the application has put a function of its own in place of SQLite's
-** random(), which may repeat its numbers.  SQLite compiles all statements anew then, but not of one
-** for any number of arguments: so it is asked, too, whether it returns the same again. */
+** random(), which may repeat its numbers.  SQLite compiles all statements anew then; but not of one
+** for any number of arguments, so that one is seen where it was there before they were compiled. */
 static int check_random(bloom_vtab *vtab, int *is_random){
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
   const int num_compiled = bloom_vtab_num_compiled(vtab);
-  sqlite3_int64 is_same = 0;
   int rc = SQLITE_OK;
   if( unmerged->num_compiled!=num_compiled ) rc = find_own_random(vtab, &unmerged->is_random);
   unmerged->num_compiled = rc==SQLITE_OK ? num_compiled : 0;
-  if( rc==SQLITE_OK && unmerged->is_random ){
-    rc = bloom_sql_integer(vtab->connection, &is_same, "SELECT random() = random()");
-  }
-  *is_random = rc==SQLITE_OK && unmerged->is_random && !is_same;
-  return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
+  *is_random = rc==SQLITE_OK && unmerged->is_random;
+  return rc;
 }
 
 void bloom_vtab_forget_journal(bloom_vtab *vtab){
@@ -177,11 +173,17 @@ static int add_row_to_set(bloom_vtab *vtab, sqlite3_stmt *row){
   return rc;
 }
 
-/* Adds an anchor behind the others.  Once there are too many, every other one of the older half
+/* Adds an anchor behind the others, in place of the last one if that is near the one before it: so a
+** look-up by each new row leaves few.  Once there are too many, every other one of the older half
 ** goes: so the further back, the fewer there are, and a ROLLBACK has few rows read again for each
 ** that it took. */
 static void add_anchor(bloom_vtab_unmerged *unmerged, bloom_vtab_anchor anchor){
   int i, num_kept = 0;
+  const int last = unmerged->num_anchors - 1;
+  if( last>0 && unmerged->anchors[last].rowid - unmerged->anchors[last-1].rowid<NEAR_ROWS ){
+    unmerged->anchors[last] = anchor;
+    return;
+  }
   if( unmerged->num_anchors==BLOOM_VTAB_MAX_ANCHORS ){
     for(i=0; i<BLOOM_VTAB_MAX_ANCHORS; i++){
       if( i>=BLOOM_VTAB_MAX_ANCHORS / 2 || i % 2==0 ){
@@ -197,7 +199,7 @@ static void add_anchor(bloom_vtab_unmerged *unmerged, bloom_vtab_anchor anchor){
 ** is_all, all.  SQLITE_EMPTY if they are not those that triggers wrote.
 **
 ** An anchor has to be a row that comes once: one that no ROLLBACK of this connection takes, or one
-** whose r is random.  To find that out takes longer than to read a few rows again. */
+** whose r is random. */
 static int add_rows(bloom_vtab *vtab, sqlite3_stmt *row, sqlite3_int64 last, int is_all){
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
   bloom_vtab_anchor anchor = {.rowid = last};
@@ -216,7 +218,7 @@ static int add_rows(bloom_vtab *vtab, sqlite3_stmt *row, sqlite3_int64 last, int
     }
     last = anchor.rowid;
     rc = add_row_to_set(vtab, row);
-    if( rc==SQLITE_OK && ++num_rows==LOOSE_ROWS && !is_proven ) rc = check_random(vtab, &is_proven);
+    if( rc==SQLITE_OK && ++num_rows==1 && !is_proven ) rc = check_random(vtab, &is_proven);
     if( rc!=SQLITE_OK ) return rc;
     anchor.num_hashes = unmerged->hashes.num_hashes;
     if( is_proven && num_rows % ANCHOR_ROWS==0 ) add_anchor(unmerged, anchor);
@@ -242,19 +244,31 @@ static int read_all(bloom_vtab *vtab){
 }
 
 /* Finds the last anchor that is in the journal, and sets *row to the statement that has read its
-** row, and has those behind it next.  SQLITE_NOTFOUND if there is none. */
+** row, and has those behind it next.  SQLITE_NOTFOUND if there is none.
+**
+** That is the last of all, unless a ROLLBACK took rows: then those before one that is in it, or was
+** taken or marked by a merge, are not the last one, and those behind one that is gone are gone, too. */
 static int find_anchor(bloom_vtab *vtab, sqlite3_stmt **row, int *number){
-  bloom_vtab_unmerged *unmerged = &vtab->unmerged;
-  int i, rc = prepare_rows(vtab, NEWEST, row);
-  for(i=unmerged->num_anchors-1; i>=0 && rc==SQLITE_OK; i--){
-    rc = sqlite3_bind_int64(*row, 1, unmerged->anchors[i].rowid);
+  const bloom_vtab_anchor *anchors = vtab->unmerged.anchors;
+  int begin = 0, end = vtab->unmerged.num_anchors, i = end - 1;
+  int rc = prepare_rows(vtab, NEWEST, row);
+  while( rc==SQLITE_OK && begin<end ){
+    int is_gone = 1, is_there = 0;
+    rc = sqlite3_bind_int64(*row, 1, anchors[i].rowid);
     if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, *row);
-    if( rc==SQLITE_ROW && sqlite3_column_int64(*row, ROWID)==unmerged->anchors[i].rowid
-        && sqlite3_column_int64(*row, MARK)==unmerged->anchors[i].mark ){
+    if( rc==SQLITE_ROW ){
+      is_there = sqlite3_column_int64(*row, ROWID)==anchors[i].rowid
+          && sqlite3_column_int64(*row, MARK)==anchors[i].mark;
+      is_gone = !is_there && sqlite3_column_int64(*row, FIRST_ROWID)<anchors[i].rowid;
+    }
+    if( is_there && i==end-1 ){
       *number = i;
       return SQLITE_OK;
     }
     if( rc==SQLITE_ROW || rc==SQLITE_DONE ) rc = sqlite3_reset(*row);
+    if( is_gone ) end = i;
+    else begin = is_there ? i : i + 1;
+    i = (begin + end) / 2;
   }
   return rc==SQLITE_OK ? SQLITE_NOTFOUND : rc;
 }
