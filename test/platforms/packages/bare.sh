@@ -2,7 +2,7 @@
 # On Debian 12 as debootstrap makes it, where nothing is installed: sh test/platforms/packages/bare.sh
 # [--readme], at the top of the checkout, as root.  Ends with `N passed, N failed`.
 #
-# --readme: a new clone of the last commit, in which the two commands of the README's first screen are
+# --readme: a new clone of the last commit, in which the two commands of the README are
 # run as they are printed there, with a clock.  Takes a quarter of an hour or two.
 #
 # Without it, packages:
