@@ -387,7 +387,7 @@ foreach name {Makefile bloom.so ext examples test sql} {
 }
 set documents [expr {$argc ? $argv : {
   README.md CHANGELOG.md ext/FUNCTIONS.md ext/FORMATS.md ext/BUILDING.md ext/sqlite/vtab/README.md ext/sqlite/index/README.md sql/README.md sql/LIMITS.md sql/PRIVACY.md
-  examples/README.md examples/recipes/README.md examples/parquet/README.md examples/playground/README.md examples/static_host/README.md
+  examples/README.md examples/agents/README.md examples/recipes/README.md examples/parquet/README.md examples/playground/README.md examples/static_host/README.md
   test/README.md test/RELIABILITY.md test/bench/README.md
 }}]
 foreach document $documents { checkDocument $document }
