@@ -54,7 +54,7 @@ typedef struct function_row {
   {.name = #sql_name, .min_args = (min), .max_args = (max), .step = sql_name##_step, \
    .final = sql_name##_final}
 
-/* bloom_version(): the version of this extension, as text. */
+/* Returns the version of this extension, as text: bloom_version(). */
 static void bloom_version(sqlite3_context *context, int num_args, sqlite3_value **args){
   (void)num_args;
   (void)args;

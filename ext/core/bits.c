@@ -16,7 +16,7 @@ static inline uint64_t load_word(const uint8_t *p, size_t num_bytes){
   return word;
 }
 
-/* The sum of x's bytes, which may be up to 255 each. */
+/* Returns the sum of x's bytes, which may be up to 255 each. */
 static inline uint64_t sum_of_bytes(uint64_t x){
   x = (x & 0x00ff00ff00ff00ffu) + ((x >> 8) & 0x00ff00ff00ff00ffu);
   return (x * 0x0001000100010001u) >> 48;

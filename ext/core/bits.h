@@ -9,21 +9,21 @@
 
 #include "filter.h"
 
-/* The bits set in each byte of x. */
+/* Returns the number of bits set in each byte of x, in that byte. */
 static inline uint64_t bloom_popcount_bytes(uint64_t x){
   x -= (x >> 1) & 0x5555555555555555u;
   x = (x & 0x3333333333333333u) + ((x >> 2) & 0x3333333333333333u);
   return (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu;
 }
 
-/* Bits set in num_bytes bytes. */
+/* Returns the number of bits set in num_bytes bytes. */
 uint64_t bloom_count_bits(const uint8_t *bytes, size_t num_bytes);
 
 /* Counts the bits set in the first num_bytes bytes of a filter's bit array, in steps between
 ** which the filter's interrupt can stop it.  Returns 0 if it did, else 1. */
 int bloom_count_filter_bits(const bloom_filter *filter, size_t num_bytes, uint64_t *bits_set);
 
-/* 1 if a filter has a bit set; -1 if its interrupt stopped the search. */
+/* Returns 1 if a filter has a bit set; -1 if its interrupt stopped the search. */
 int bloom_has_bits_set(const bloom_filter *filter);
 
 /* Adds all keys of another filter, whose encoding and shape filter has.  Returns 0 if other's

@@ -27,7 +27,7 @@ static inline void bloom_store64_le(uint8_t *p, uint64_t value){
   for(i=0; i<8; i++) p[i] = (uint8_t)(value >> (8*i));
 }
 
-/* A REAL's 8 bytes, IEEE 754. */
+/* Writes a REAL's 8 bytes, IEEE 754. */
 static inline void bloom_store_real_le(uint8_t *p, double real){
   uint64_t bits;
   memcpy(&bits, &real, sizeof(bits));

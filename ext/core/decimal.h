@@ -22,7 +22,7 @@
 /* "000\0" "001\0" ... "999\0": 4 KB, which stay in the L1 cache while they are used. */
 extern const char bloom_digit_triples[4001];
 
-/* The integer part, below 1000, of a fixed-point number as text of three digits, the
+/* Returns the integer part, below 1000, of a fixed-point number as text of three digits, the
 ** first in the lowest byte. */
 static inline uint32_t bloom_three_digits(uint64_t number, unsigned num_fraction_bits){
   const size_t whole = (size_t)(number >> num_fraction_bits);
@@ -33,7 +33,7 @@ static inline uint64_t bloom_fraction_of(uint64_t number, unsigned num_fraction_
   return number & (((uint64_t)1 << num_fraction_bits) - 1);
 }
 
-/* The number of digits '0' in front of the first other one, or of the last. */
+/* Returns the number of digits '0' in front of the first other one, or of the last. */
 static inline unsigned bloom_leading_zeros(uint64_t text){
   uint64_t digits = (text ^ 0x3030303030303030u) | (uint64_t)1 << 56;
 #if defined(__GNUC__)
@@ -45,7 +45,7 @@ static inline unsigned bloom_leading_zeros(uint64_t text){
 #endif
 }
 
-/* Eight decimal digits of value < 10^8 as text, the first in the lowest byte. */
+/* Returns eight decimal digits of value < 10^8 as text, the first in the lowest byte. */
 static inline uint64_t bloom_eight_digits(uint32_t value){
   uint64_t number = value * (uint64_t)351843721; /* 2^45 / 10^5, rounded up */
   uint64_t text = bloom_three_digits(number, 45);
@@ -55,7 +55,8 @@ static inline uint64_t bloom_eight_digits(uint32_t value){
   return text | (uint64_t)(bloom_three_digits(number, 45) >> 8) << 48;
 }
 
-/* bloom_decimal_words() for values that are negative or have nine digits or more. */
+/* Does what bloom_decimal_words() does, for values that are negative or have nine digits or
+** more. */
 unsigned bloom_decimal_words_long(int64_t value, uint64_t text[3]);
 
 /*

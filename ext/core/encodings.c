@@ -21,7 +21,7 @@ const bloom_encoding *const bloom_written_encodings[3] = {&bloom_encoding_parque
 
 const bloom_encoding *const bloom_default_encoding = &bloom_encoding_leveldb;
 
-/* 1 if text is name, which has small letters alone, in any case: a capital is the letter
+/* Returns 1 if text is name, which has small letters alone, in any case: a capital is the letter
 ** without 0x20. */
 static int encodings_is_name(const char *name, const char *text){
   for(; *name && *name==(*text | 0x20); name++) text++;

@@ -17,7 +17,7 @@ extern const bloom_encoding *const bloom_written_encodings[3];
 /* The encoding of a filter for which no other was named: LevelDB's. */
 extern const bloom_encoding *const bloom_default_encoding;
 
-/* The encoding of this name, in any case, if filters can be built in it; else NULL. */
+/* Returns the encoding of this name, in any case, if filters can be built in it; else NULL. */
 const bloom_encoding *bloom_encoding_named(const char *name);
 
 /* Reads any bytes as a filter.  *filter is usable, whatever the bytes; bytes may be NULL

@@ -47,16 +47,16 @@ typedef struct bloom_shape {
   uint32_t num_probes; /* bits tested per key */
 } bloom_shape;
 
-/* To read a large filter takes seconds, so whoever does it asks now and then whether to go on:
-** after so many bytes, which take a few ms at most. */
+/* Scanning a large filter takes seconds.  Scans poll for an interrupt after so many bytes, which
+** take a few ms at most. */
 #define BLOOM_STEP_BYTES ((size_t)1 << 19)
 
-/* How many of num_left bytes are read before it asks again. */
+/* Returns how many of num_left bytes a scan reads before it polls again. */
 static inline size_t bloom_step_of(size_t num_left){
   return num_left<BLOOM_STEP_BYTES ? num_left : BLOOM_STEP_BYTES;
 }
 
-/* Whoever tests hashes asks after so many of them: their bits may be in no cache. */
+/* Functions that test many hashes poll after so many of them: their bits may be in no cache. */
 #define BLOOM_STEP_HASHES 8192
 
 typedef struct bloom_interrupt {
@@ -71,11 +71,12 @@ typedef struct bloom_filter {
   const uint8_t *bits;  /* its bit array, within bytes */
   bloom_shape shape;    /* 0 slots or 0 probes mean what the encoding says */
   uint64_t reciprocal;  /* of num_slots, if the encoding needs it */
-  /* of describe, measured_fpr, a BloomFile's sets and bits.h; NULL: they are not stopped */
+  /* Polled by functions that read the whole filter (describe, measured_fpr, sets of a BloomFile,
+  ** bits.h).  NULL: never interrupted. */
   const bloom_interrupt *interrupt;
 } bloom_filter;
 
-/* 1 if what reads the filter through should end; its result is of no use then. */
+/* Returns 1 if a scan of the filter must end; its result is of no use then. */
 static inline int bloom_is_stopped(const bloom_filter *filter){
   return filter->interrupt && filter->interrupt->is_interrupted(filter->interrupt->data);
 }
@@ -183,7 +184,7 @@ typedef struct bloom_encoding {
   uint64_t (*num_tried)(const bloom_filter *filter);
 } bloom_encoding;
 
-/* 1 if filters of these shapes, of one encoding, can be merged.  num_bits need not be
+/* Returns 1 if filters of these shapes, of one encoding, can be merged.  num_bits need not be
 ** compared: it follows from num_bytes. */
 static inline int bloom_shapes_are_equal(const bloom_shape *a, const bloom_shape *b){
   return a->num_bytes==b->num_bytes && a->num_slots==b->num_slots && a->num_probes==b->num_probes;

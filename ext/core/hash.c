@@ -73,8 +73,8 @@ uint64_t bloom_siphash(const uint8_t *secret, const uint8_t *bytes, size_t num_b
 
 /* -- Partitions ------------------------------------------------------------- */
 
-/* The upper half of a * b, from the products of the 32-bit halves: not every compiler
-** has a 128-bit type. */
+/* Returns the upper half of a * b, from the products of the 32-bit halves: not every compiler has
+** a 128-bit type. */
 static uint64_t multiply_high(uint64_t a, uint64_t b){
   const uint64_t a_low = a & UINT32_MAX, a_high = a >> 32;
   const uint64_t b_low = b & UINT32_MAX, b_high = b >> 32;

@@ -15,10 +15,10 @@
 ** Source: xxHash, doc/xxhash_spec.md.
 */
 
-/* The hash of num_bytes bytes; bytes may be NULL if num_bytes is 0. */
+/* Returns the hash of num_bytes bytes; bytes may be NULL if num_bytes is 0. */
 uint64_t bloom_xxh64(const uint8_t *bytes, size_t num_bytes);
 
-/* XXH3_64bits of num_bytes bytes; bytes is not NULL. */
+/* Returns XXH3_64bits of num_bytes bytes; bytes is not NULL. */
 uint64_t bloom_xxh3(const uint8_t *bytes, size_t num_bytes);
 
 /* -- SipHash ---------------------------------------------------------------- */
@@ -32,8 +32,8 @@ uint64_t bloom_xxh3(const uint8_t *bytes, size_t num_bytes);
 #define BLOOM_SIPHASH_SECRET_BYTES 16
 #define BLOOM_SIPHASH_BYTES        8
 
-/* The hash of num_bytes bytes under secret, BLOOM_SIPHASH_SECRET_BYTES; as a file holds it,
-** it is little-endian.  bytes may be NULL if num_bytes is 0. */
+/* Returns the hash of num_bytes bytes under secret, BLOOM_SIPHASH_SECRET_BYTES; as a file holds
+** it, it is little-endian.  bytes may be NULL if num_bytes is 0. */
 uint64_t bloom_siphash(const uint8_t *secret, const uint8_t *bytes, size_t num_bytes);
 
 /* -- Partitions ------------------------------------------------------------- */
@@ -55,7 +55,7 @@ uint64_t bloom_siphash(const uint8_t *secret, const uint8_t *bytes, size_t num_b
 ** Source: xxHash, doc/xxhash_spec.md.
 */
 
-/* The partition, 0 .. num_partitions-1, of a key of num_bytes bytes; num_partitions > 0,
+/* Returns the partition, 0 .. num_partitions-1, of a key of num_bytes bytes; num_partitions > 0,
 ** and key may be NULL if num_bytes is 0. */
 uint64_t bloom_partition_of(const uint8_t *key, size_t num_bytes, uint64_t num_partitions);
 

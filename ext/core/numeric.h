@@ -11,8 +11,8 @@
 /* 2^64 divided by the golden ratio: its multiples spread evenly [Knuth, TAOCP 3, 6.4]. */
 #define BLOOM_GOLDEN_RATIO 0x9e3779b97f4a7c15u
 
-/* bits_per_key * 0.69 rounded down, in 1..30; 0.69 =~ ln 2.
-** Source: LevelDB util/bloom.cc, BloomFilterPolicy(). */
+/* Returns bits_per_key * 0.69 rounded down, in 1..30; 0.69 =~ ln 2. Source: LevelDB
+** util/bloom.cc, BloomFilterPolicy(). */
 static inline uint32_t bloom_num_probes(double bits_per_key){
   const double num_probes = bits_per_key * 0.69;
   return num_probes<1 ? 1 : num_probes>30 ? 30 : (uint32_t)num_probes;
@@ -41,8 +41,8 @@ static inline uint64_t bloom_mix64(uint64_t x){
   return x ^ x >> 32;
 }
 
-/* The i-th of hashes that have no pattern in common with those of keys: SplitMix64 [Steele,
-** Lea, Flood 2014]. */
+/* Returns the i-th of hashes that have no pattern in common with those of keys: SplitMix64
+** [Steele, Lea, Flood 2014]. */
 static inline uint64_t bloom_sample_hash(uint64_t i){
   i *= BLOOM_GOLDEN_RATIO;
   i = (i ^ i >> 30) * 0xbf58476d1ce4e5b9u;
@@ -50,9 +50,9 @@ static inline uint64_t bloom_sample_hash(uint64_t i){
   return i ^ i >> 31;
 }
 
-/* e^-x for x >= 0, with a relative error of at most 1e-12; 0 from x = 700 on.  With
-** k = x / ln 2, rounded, and r = k ln 2 - x, it is 2^-k * e^r, |r| < 0.35.  It is inline
-** and has no branch because sizing calls it some 100,000 times. */
+/* Returns e^-x for x >= 0, with a relative error of at most 1e-12; 0 from x = 700 on.  With k = x
+** / ln 2, rounded, and r = k ln 2 - x, it is 2^-k * e^r, |r| < 0.35.  It is inline and has no
+** branch because sizing calls it some 100,000 times. */
 static inline double bloom_exp_minus(double x){
   const double ln2 = 0.69314718055994530942;
   const uint64_t k = (uint64_t)((x<700 ? x : 700) / ln2 + 0.5);
@@ -65,8 +65,8 @@ static inline double bloom_exp_minus(double x){
   return x<700 ? power * sum : 0;
 }
 
-/* ln(whole / part) for 0 < part <= whole < 2^63; precise also where the ratio is close
-** to 1. */
+/* Returns ln(whole / part) for 0 < part <= whole < 2^63; precise also where the ratio is close to
+** 1. */
 static inline double bloom_log_ratio(uint64_t whole, uint64_t part){
   const double ln2 = 0.69314718055994530942;
   double halvings = 0;

@@ -44,7 +44,8 @@ typedef struct bloom_tuple_value {
 */
 int bloom_tuple_read(const uint8_t **next, const uint8_t *end, bloom_tuple_value *value);
 
-/* The number of values in these bytes; -1 if they are not a tuple, which has at least one. */
+/* Returns the number of values in these bytes; -1 if they are not a tuple, which has at least
+** one. */
 int64_t bloom_tuple_num_values(const uint8_t *bytes, size_t num_bytes);
 
 #endif

@@ -24,7 +24,7 @@ typedef struct bloom_connection {
   struct bloom_connection *next;
 } bloom_connection;
 
-/* The connection's data, made if there is none, to be released; NULL if there is no
+/* Returns the connection's data, made if there is none, to be released; NULL if there is no
 ** memory. */
 bloom_connection *bloom_connection_get(sqlite3 *db);
 void bloom_connection_release(void *data);
@@ -34,9 +34,9 @@ void bloom_connection_release(void *data);
 void bloom_connection_note_damage(bloom_connection *connection, uint64_t number);
 int bloom_connection_knows_damage(const bloom_connection *connection, uint64_t number);
 
-/* 1 if PRAGMA integrity_check or quick_check runs on the connection.  With a shared cache SQLite
-** has xIntegrity check by the object of any connection.  To use another one than that which
-** checks would wait for ever: FTS5 does. */
+/* Returns 1 if PRAGMA integrity_check or quick_check runs on the connection.  With a shared cache
+** SQLite has xIntegrity check by the object of any connection.  To use another one than that
+** which checks would wait for ever: FTS5 does. */
 int bloom_connection_is_checking(const bloom_connection *connection);
 
 /* -- Interrupts ------------------------------------------------------------- */

@@ -20,8 +20,9 @@ void bloom_equal_kinds_init(bloom_equal_kinds *kinds, sqlite3 *db){
 
 #define EACH_BYTE 0x0101010101010101u
 
-/* A word of eight characters with small letters.  The bit that makes capitals small is set in all
-** from '@' on: '[' is taken for '{', but in UTF-8 no character for another of as many bytes. */
+/* Returns a word of eight characters with small letters.  The bit that makes capitals small is
+** set in all from '@' on: '[' is taken for '{', but in UTF-8 no character for another of as many
+** bytes. */
 static inline uint64_t lower_word(uint64_t word){
   return word | (word & EACH_BYTE*0x40) >> 1;
 }
@@ -37,7 +38,8 @@ static inline uint64_t letters_in_word(uint64_t word){
   return (word | word << 1) & (((from_e & EACH_BYTE*0x7f) + EACH_BYTE*0x7f) | from_e);
 }
 
-/* The last 1 .. 8 characters of a text; of a text with more than 3 also ones before them. */
+/* Returns the last 1 .. 8 characters of a text; of a text with more than 3 also ones before
+** them. */
 static inline uint64_t last_word(const uint8_t *text, size_t num_bytes){
   if( num_bytes>=8 ) return bloom_load64_le(text + num_bytes - 8);
   if( num_bytes>=4 ){
@@ -53,15 +55,16 @@ typedef struct folded_text {
   int has_letter; /* that no number has */
 } folded_text;
 
-/* XXH64's step for eight bytes: a word is mixed before it meets the hash, so that digits which
-** differ in two words do not cancel each other.  Source: xxHash, doc/xxhash_spec.md. */
+/* Adds a word by XXH64's step for eight bytes: a word is mixed before it meets the hash, so that
+** digits which differ in two words do not cancel each other.  Source: xxHash,
+** doc/xxhash_spec.md. */
 static inline uint64_t add_word(uint64_t hash, uint64_t word){
   const uint64_t prime1 = 0x9e3779b185ebca87u;
   hash ^= bloom_rotate_left64(word * 0xc2b2ae3d27d4eb4fu, 31) * prime1;
   return bloom_rotate_left64(hash, 27) * prime1 + 0x85ebca77c2b2ae63u;
 }
 
-/* The end of XXH64. */
+/* Returns the hash, by the end of XXH64. */
 static inline uint64_t end_words(uint64_t hash){
   hash = (hash ^ hash >> 33) * 0xc2b2ae3d27d4eb4fu;
   hash = (hash ^ hash >> 29) * 0x165667b19e3779f9u;
@@ -167,8 +170,9 @@ static void set_real(equal_forms *forms, double real){
   forms->real = real;
 }
 
-/* A TEXT beyond 2^53 that is written as a REAL may be an INTEGER to versions that read as far as a
-** NUL, which ends at 2^63.  A number is known by its text only where a REAL may be. */
+/* Sets what a TEXT may be compared as.  A TEXT beyond 2^53 that is written as a REAL may be an
+** INTEGER to versions that read as far as a NUL, which ends at 2^63.  A number is known by its
+** text only where a REAL may be. */
 static int set_text(const bloom_equal_kinds *kinds, equal_forms *forms, sqlite3_value *value){
   const uint8_t *text = sqlite3_value_text(value);
   const size_t num_bytes = (size_t)sqlite3_value_bytes(value);
@@ -190,7 +194,7 @@ static int set_text(const bloom_equal_kinds *kinds, equal_forms *forms, sqlite3_
   return SQLITE_OK;
 }
 
-/* A REAL's text as this SQLite writes it. */
+/* Sets the hash of a REAL's text as this SQLite writes it. */
 static int set_text_of_real(equal_forms *forms, sqlite3_value *value){
   const uint8_t *text = sqlite3_value_text(value);
   if( text==NULL ) return SQLITE_NOMEM;

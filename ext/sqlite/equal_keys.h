@@ -2,11 +2,11 @@
 ** Hashes for bloom_filter(), whose filters live for one statement: if any `=` can find two values
 ** equal, they share at least one hash.
 **
-** `=` compares by the affinities and the collation of its two sides, and a function is told neither.
-** So a value has a hash for each way in which it may be compared: whenever SQLite finds two values
-** equal, by any affinities and by BINARY, NOCASE or RTRIM, one of the hashes that the first is
-** stored by is one of those that the second is looked up by.  The filters that follow a column know
-** its affinity and its collation, and have a rule of fewer hashes: source/equality.h.
+** `=` compares by the affinities and the collation of its two sides, and a function is told
+** neither. So a value has a hash for each way in which it may be compared: whenever SQLite finds
+** two values equal, by any affinities and by BINARY, NOCASE or RTRIM, one of the hashes that the
+** first is stored by is one of those that the second is looked up by. The filters that follow a
+** column know its affinity and its collation, and have a rule of fewer hashes: source/equality.h.
 **
 **   INTEGER   its hash
 **   REAL      the INTEGER that it is equal to, or near to; others, and those from 10^14 on, their
@@ -46,11 +46,11 @@ typedef struct bloom_equal_hashes {
   uint64_t hashes[BLOOM_MAX_EQUAL_HASHES];
 } bloom_equal_hashes;
 
-/* Before the first key: finds out what the connection says. */
+/* Sets *kinds, before the first key, to what the connection says. */
 void bloom_equal_kinds_init(bloom_equal_kinds *kinds, sqlite3 *db);
 
-/* The hashes to store a value by, and *kinds gets its kind; or, is_query, those to ask for it by
-** among keys of these kinds.  SQLITE_OK or SQLITE_NOMEM. */
+/* Sets *hashes to the hashes to store a value by, and *kinds gets its kind; or, is_query, those
+** to ask for it by among keys of these kinds.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_equal_hashes_of(
   bloom_equal_kinds *kinds, int is_query, sqlite3_value *value, bloom_equal_hashes *hashes
 );

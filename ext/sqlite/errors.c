@@ -85,7 +85,7 @@ char *bloom_real_literal(double number){
   return sqlite3_mprintf(rounded==number || !is_exact ? "%!.15g" : "%!.17g", number);
 }
 
-/* The literal of a TEXT, with dots after it if it was cut. */
+/* Returns the literal of a TEXT, with dots after it if it was cut. */
 static char *text_literal(sqlite3_value *value){
   const unsigned char *text = sqlite3_value_text(value);
   int num_bytes = 0, num_chars = 0;

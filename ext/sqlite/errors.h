@@ -27,11 +27,12 @@ typedef struct bloom_arg {
 ** SQLITE_ERROR, which has a message already. */
 void bloom_fail_code(sqlite3_context *context, int rc);
 
-/* Memory, more than 0 bytes, to be freed with sqlite3_free(); or NULL, with SQLITE_NOMEM set on
-** context. */
+/* Returns memory, more than 0 bytes, to be freed with sqlite3_free(); or NULL, with SQLITE_NOMEM
+** set on context. */
 void *bloom_malloc_or_fail(sqlite3_context *context, uint64_t num_bytes);
 
-/* Memory of zeros, more than 0 bytes, to be freed with sqlite3_free(); NULL if there is none. */
+/* Returns memory of zeros, more than 0 bytes, to be freed with sqlite3_free(); NULL if there is
+** none. */
 void *bloom_malloc_zeros(uint64_t num_bytes);
 
 /* Fails the running function with a message, or with SQLITE_NOMEM if there is no memory
@@ -42,7 +43,8 @@ void bloom_fail(sqlite3_context *context, const char *format, ...);
 ** probably meant, or NULL. */
 void bloom_fail_arg(sqlite3_context *context, bloom_arg arg, const char *what, const char *hint);
 
-/* bloom_fail_arg() with the argument as literal, which it frees; NULL is no memory. */
+/* Does what bloom_fail_arg() does, with the argument as literal, which it frees; NULL is no
+** memory. */
 void bloom_fail_literal(sqlite3_context *context, bloom_arg arg, char *literal, const char *what,
                         const char *hint);
 
@@ -50,16 +52,16 @@ void bloom_fail_literal(sqlite3_context *context, bloom_arg arg, char *literal, 
 ** SQLITE_ERROR, or SQLITE_NOMEM. */
 int bloom_fail_vtab(char **error, const char *format, ...);
 
-/* The type of a value that cannot be a filter, for a message: as typeof() returns it, but
+/* Returns the type of a value that cannot be a filter, for a message: as typeof() returns it, but
 ** in capitals. */
 const char *bloom_type_name(sqlite3_value *value);
 
-/* A value as an SQL literal for a message, to be freed with sqlite3_free().  A long text
+/* Returns a value as an SQL literal for a message, to be freed with sqlite3_free().  A long text
 ** is cut, with dots after it.  NULL if there is no memory. */
 char *bloom_literal(sqlite3_value *value);
 
-/* A REAL as an SQL literal for a message, to be freed with sqlite3_free().  NULL if there is no
-** memory. */
+/* Returns a REAL as an SQL literal for a message, to be freed with sqlite3_free().  NULL if there
+** is no memory. */
 char *bloom_real_literal(double number);
 
 #endif

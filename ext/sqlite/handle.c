@@ -24,7 +24,7 @@ static _Atomic uintptr_t last_number;
 
 /* ---- Numbers -------------------------------------------------------------------- */
 
-/* The number before the first: a random one in the lower half, so that another copy of
+/* Returns the number before the first: a random one in the lower half, so that another copy of
 ** this library in the process, which counts by itself, uses other numbers. */
 static uintptr_t start_numbers(void){
   uintptr_t none = 0, start;
@@ -33,7 +33,7 @@ static uintptr_t start_numbers(void){
   return atomic_compare_exchange_strong(&last_number, &none, start) ? start : none;
 }
 
-/* A number that was never used before; 0 if there is none left. */
+/* Returns a number that was never used before; 0 if there is none left. */
 static uintptr_t new_number(void){
   uintptr_t number = atomic_load(&last_number);
   if( number==0 ) number = start_numbers();
@@ -78,7 +78,7 @@ void *bloom_handle_pool_new(void){
 }
 
 /* Takes a kept handle out of the list, which has it at *at. */
-static bloom_handle *take_out(bloom_handle_pool *pool, bloom_handle **at){
+static bloom_handle *pool_unlink(bloom_handle_pool *pool, bloom_handle **at){
   bloom_handle *handle = *at;
   *at = handle->next;
   pool->num_kept_bytes -= handle->max_bytes;
@@ -88,13 +88,13 @@ static bloom_handle *take_out(bloom_handle_pool *pool, bloom_handle **at){
 void bloom_handle_pool_free(void *data){
   bloom_handle_pool *pool = data;
   if( --pool->num_users ) return;
-  while( pool->first ) sqlite3_free(take_out(pool, &pool->first));
+  while( pool->first ) sqlite3_free(pool_unlink(pool, &pool->first));
   sqlite3_free(pool);
 }
 
-/* A handle with room for num_bytes: the smallest kept one that is large enough, or a new
+/* Returns a handle with room for num_bytes: the smallest kept one that is large enough, or a new
 ** one. */
-static bloom_handle *take_handle(bloom_handle_pool *pool, size_t num_bytes){
+static bloom_handle *handle_acquire(bloom_handle_pool *pool, size_t num_bytes){
   bloom_handle **at, **best = NULL;
   bloom_handle *handle;
   for(at=&pool->first; num_bytes>=KEPT_MIN_BYTES && *at; at=&(*at)->next){
@@ -102,7 +102,7 @@ static bloom_handle *take_handle(bloom_handle_pool *pool, size_t num_bytes){
       best = at;
     }
   }
-  if( best ) return take_out(pool, best);
+  if( best ) return pool_unlink(pool, best);
   handle = sqlite3_malloc64(sizeof(*handle) + num_bytes);
   if( handle ) *handle = (bloom_handle){.max_bytes = num_bytes, .pool = pool};
   return handle;
@@ -110,14 +110,14 @@ static bloom_handle *take_handle(bloom_handle_pool *pool, size_t num_bytes){
 
 /* Keeps a handle's buffer, if need be in place of older ones, or frees it.  Nothing is kept
 ** if the program limits SQLite's memory. */
-static void leave_handle(bloom_handle_pool *pool, bloom_handle *handle){
+static void handle_release(bloom_handle_pool *pool, bloom_handle *handle){
   if( handle->max_bytes<KEPT_MIN_BYTES || handle->max_bytes>KEPT_MAX_BYTES
    || sqlite3_soft_heap_limit64(-1)>0 ){
     sqlite3_free(handle);
     return;
   }
   while( pool->num_kept_bytes>KEPT_MAX_BYTES - handle->max_bytes ){
-    sqlite3_free(take_out(pool, &pool->first));
+    sqlite3_free(pool_unlink(pool, &pool->first));
   }
   handle->next = pool->first;
   pool->first = handle;
@@ -129,10 +129,10 @@ static void leave_handle(bloom_handle_pool *pool, bloom_handle *handle){
 bloom_handle_status bloom_handle_open(
   bloom_handle_pool *pool, sqlite3 *db, size_t num_bytes, bloom_handle **opened
 ){
-  bloom_handle *handle = take_handle(pool, num_bytes);
+  bloom_handle *handle = handle_acquire(pool, num_bytes);
   if( handle==NULL ) return BLOOM_HANDLE_NOMEM;
   if( !number_handle(handle, db) ){
-    leave_handle(pool, handle);
+    handle_release(pool, handle);
     return BLOOM_HANDLE_NONE_LEFT;
   }
   pool->num_users++;
@@ -147,11 +147,11 @@ void bloom_handle_close(bloom_handle *handle){
   bloom_handle_pool *pool = handle->pool;
   atomic_store(&slot->db, NULL);
   atomic_store(&slot->number, 0);
-  leave_handle(pool, handle);
+  handle_release(pool, handle);
   bloom_handle_pool_free(pool);
 }
 
-/* The destructor of a value that owns its handle. */
+/* Closes the handle of a value that owns it: the value's destructor. */
 static void close_number(void *pointer){
   bloom_handle_close(slot_of((uintptr_t)pointer)->handle);
 }

@@ -30,7 +30,7 @@ extern const char bloom_handle_type[29];
 
 /* A filter with bytes of its own.  It is opened and closed on one connection. */
 typedef struct bloom_handle {
-  bloom_filter filter; /* of bytes; whoever fills these sets it */
+  bloom_filter filter; /* of bytes; set by the function that fills them */
   /* NULL, or the function to call in place of testing filter, which is unused then.  It
   ** returns 1, 0, BLOOM_TEST_NULL or BLOOM_TEST_NOMEM. */
   int (*test)(void *data, sqlite3_value *key);
@@ -52,12 +52,12 @@ typedef struct bloom_handle_pool {
   int num_users; /* its owner and the open handles */
 } bloom_handle_pool;
 
-/* 1 if a handle has a filter that other functions can read: it is bloom_open()'s. */
+/* Returns 1 if a handle has a filter that other functions can read: it is bloom_open()'s. */
 static inline int bloom_handle_has_filter(const bloom_handle *handle){
   return handle->test==NULL && handle->test_keys==NULL;
 }
 
-/* An empty pool; NULL if there is no memory. */
+/* Returns an empty pool; NULL if there is no memory. */
 void *bloom_handle_pool_new(void);
 
 /* Frees a pool, once its last handle is closed. */
@@ -92,9 +92,8 @@ typedef struct bloom_handle_slot {
 
 extern bloom_handle_slot bloom_handle_slots[BLOOM_MAX_OPEN_HANDLES];
 
-/* This connection's open handle with this number; else NULL, as for the handle of another
-** connection, which may be closing it at this moment.  Inline because it runs once a
-** row. */
+/* Returns this connection's open handle with this number; else NULL, as for the handle of another
+** connection, which may be closing it at this moment.  Inline because it runs once a row. */
 static inline const bloom_handle *bloom_handle_find(const sqlite3 *db, const void *pointer){
   const uintptr_t number = (uintptr_t)pointer;
   bloom_handle_slot *slot = &bloom_handle_slots[number % BLOOM_MAX_OPEN_HANDLES];
@@ -103,8 +102,8 @@ static inline const bloom_handle *bloom_handle_find(const sqlite3 *db, const voi
   return slot->handle;
 }
 
-/* The open handle that a value stands for, valid during the function call; else NULL.  The
-** type of such a value is NULL in both cases. */
+/* Returns the open handle that a value stands for, valid during the function call; else
+** NULL.  The type of such a value is NULL in both cases. */
 static inline const bloom_handle *bloom_handle_of(sqlite3_context *context, sqlite3_value *value){
   const void *pointer = sqlite3_value_pointer(value, bloom_handle_type);
   return pointer ? bloom_handle_find(sqlite3_context_db_handle(context), pointer) : NULL;
@@ -133,20 +132,20 @@ bloom_filter_arg_status bloom_filter_arg(
   sqlite3 *db, sqlite3_value *value, bloom_filter *storage, const bloom_filter **filter
 );
 
-/* What a value is that cannot be a filter, for a message. */
+/* Returns a name for a value that cannot be a filter, for a message. */
 const char *bloom_no_filter_name(sqlite3 *db, sqlite3_value *value);
 
-/* The filter of a scalar function's first argument.  NULL if the argument is NULL, or, with
-** an error in the function's name set on context, if it cannot be a filter.  next is the
-** argument after it, or NULL: the message says so if that looks like a filter, because then
-** the two were swapped. */
+/* Returns the filter of a scalar function's first argument.  NULL if the argument is NULL, or,
+** with an error in the function's name set on context, if it cannot be a filter.  next is the
+** argument after it, or NULL: the message says so if that looks like a filter, because then the
+** two were swapped. */
 const bloom_filter *bloom_filter_arg_or_fail(
   sqlite3_context *context, const char *function, sqlite3_value *value, sqlite3_value *next,
   bloom_filter *storage
 );
 
-/* The filter of an argument that is to be changed: this fails, too, with the encoding's reason, if
-** the filter cannot be merged, or, needs_writer, if keys cannot be added to it. */
+/* Returns the filter of an argument that is to be changed.  Fails, too, with the encoding's
+** reason, if the filter cannot be merged, or, needs_writer, if keys cannot be added to it. */
 const bloom_filter *bloom_changeable_filter_or_fail(
   sqlite3_context *context, const char *function, sqlite3_value *value, sqlite3_value *next,
   int needs_writer, bloom_filter *storage

@@ -58,7 +58,7 @@ static inline int bloom_hash_queue_push(bloom_hash_queue *queue, bloom_hash_valu
 /* Drops the oldest hash; the queue must not be empty. */
 void bloom_hash_queue_pop(bloom_hash_queue *queue);
 
-/* The hashes, oldest first, valid until the queue changes; NULL if there are none. */
+/* Returns the hashes, oldest first, valid until the queue changes; NULL if there are none. */
 const bloom_hash_run *bloom_hash_queue_runs(const bloom_hash_queue *queue);
 
 /* Counts the hashes of a queue of 32 bits each, which are indices of counts[], all 0 before:
@@ -92,7 +92,7 @@ int bloom_hash_set_copy(const bloom_hash_set *set, bloom_hash_set *copy);
 
 void bloom_hash_set_clear(bloom_hash_set *set);
 
-/* 1 if a hash is in the set.  Inline because it runs once a row. */
+/* Returns 1 if a hash is in the set.  Inline because it runs once a row. */
 static inline int bloom_hash_set_has(const bloom_hash_set *set, bloom_hash_value hash){
   const uint64_t wanted = hash ? hash : 1; /* 0 and 1 are one, which costs a false positive */
   size_t i;

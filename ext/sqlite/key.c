@@ -44,7 +44,7 @@ int bloom_is_space(char c){
   return c==' ' || (c>='\t' && c<='\r');
 }
 
-/* What follows the e of a number; NULL if that is none. */
+/* Returns what follows the exponent of a number; NULL if that is none. */
 static const char *read_exponent(const char *text, int *exponent){
   const int sign = *text=='-' ? -1 : 1;
   if( *text=='-' || *text=='+' ) text++;
@@ -56,8 +56,8 @@ static const char *read_exponent(const char *text, int *exponent){
   return text;
 }
 
-/* 10^22 is the largest power of ten that a double holds exactly, and 15 digits are fewer than
-** its 53 bits: one product, or one quotient, of the two is rounded once. */
+/* Reads a number.  10^22 is the largest power of ten that a double holds exactly, and 15 digits
+** are fewer than its 53 bits: one product, or one quotient, of the two is rounded once. */
 int bloom_read_number(const char *text, double *number, int *is_exact){
   static const double powers[] = {
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
@@ -106,7 +106,7 @@ typedef struct tuple_writer {
   uint64_t num_bytes;
 } tuple_writer;
 
-/* Where the next num_bytes go; NULL if there is no room. */
+/* Returns the place of the next num_bytes; NULL if there is no room. */
 static inline uint8_t *tuple_place(tuple_writer *writer, uint64_t num_bytes){
   const uint64_t offset = writer->num_bytes;
   writer->num_bytes += num_bytes;
@@ -129,7 +129,7 @@ static void tuple_put_real(tuple_writer *writer, double real){
   }
 }
 
-/* bytes may be NULL if there are none. */
+/* Writes bytes, which may be NULL if there are none. */
 static void tuple_put_bytes(tuple_writer *writer, bloom_tuple_tag tag, const void *bytes,
                             uint32_t num_bytes){
   uint8_t *place = tuple_place(writer, BLOOM_TUPLE_HEADER_BYTES + (uint64_t)num_bytes);

@@ -46,7 +46,7 @@ static inline int bloom_real_is_integer(double real, int64_t *integer){
   return 1;
 }
 
-/* 1 if a character is a blank, as SQLite has them. */
+/* Returns 1 if a character is a blank, as SQLite has them. */
 int bloom_is_space(char c);
 
 /* Reads a text that is a number, blanks around it, and nothing else: digits, a point, an exponent.
@@ -54,23 +54,23 @@ int bloom_is_space(char c);
 ** is the REAL that they are nearest to.  Returns 0 if the text is no number. */
 int bloom_read_number(const char *text, double *number, int *is_exact);
 
-/* A finite REAL rounded to 15 significant digits, whatever the locale.  *is_exact: it is the
-** REAL that those digits are nearest to, and not one of its neighbours. */
+/* Returns a finite REAL rounded to 15 significant digits, whatever the locale.  *is_exact: it is
+** the REAL that those digits are nearest to, and not one of its neighbours. */
 double bloom_real_of_15_digits(double value, int *is_exact);
 
-/* The key of a REAL: BLOOM_KEY_INTEGER or BLOOM_KEY_BYTES. */
+/* Returns the key of a REAL: BLOOM_KEY_INTEGER or BLOOM_KEY_BYTES. */
 bloom_key_kind bloom_real_key_of(double value, bloom_key *key);
 
-/* bloom_key_of() for the rarer types, REAL and BLOB. */
+/* Does what bloom_key_of() does, for the rarer types, REAL and BLOB. */
 bloom_key_kind bloom_key_of_slow(sqlite3_value *value, bloom_key *key);
 
-/* The key of a function's argument as bytes by the default rule: an integer is its decimal
-** text, which is written to decimal, BLOOM_DECIMAL_MAX_BYTES.  1 if it is a key; 0 if it is
-** NULL, or if there is no memory, which is context's error then. */
+/* Reads the key of a function's argument as bytes by the default rule: an integer is its decimal
+** text, which is written to decimal, BLOOM_DECIMAL_MAX_BYTES.  1 if it is a key; 0 if it is NULL,
+** or if there is no memory, which is context's error then. */
 int bloom_key_bytes_arg(sqlite3_context *context, sqlite3_value *value, uint8_t *decimal,
                         bloom_key *key);
 
-/* The key that a value is.  Inline because it runs once a row. */
+/* Returns the key that a value is.  Inline because it runs once a row. */
 static inline bloom_key_kind bloom_key_of(sqlite3_value *value, bloom_key *key){
   switch( sqlite3_value_type(value) ){
     case SQLITE_INTEGER:
@@ -89,7 +89,7 @@ static inline bloom_key_kind bloom_key_of(sqlite3_value *value, bloom_key *key){
   }
 }
 
-/* The hash of a key of this kind; 0 if it is none. */
+/* Returns the hash of a key of this kind; 0 if it is none. */
 static inline bloom_hash_value bloom_hash_of(const bloom_encoding *encoding, bloom_key_kind kind,
                                              const bloom_key *key){
   if( kind==BLOOM_KEY_INTEGER ) return encoding->hash_int64(key->integer);

@@ -33,19 +33,19 @@ static inline int bloom_is_large_integer(int64_t integer){
   return integer>=BLOOM_LARGE_INTEGER || integer<=-BLOOM_LARGE_INTEGER;
 }
 
-/* 1 if the application has SQLite write REALs with so few digits that cells do not tell. */
+/* Returns 1 if the application has SQLite write REALs with so few digits that cells do not tell. */
 static inline int bloom_db_has_few_digits(sqlite3 *db){
   return bloom_db_real_digits(db)<15;
 }
 
-/* A REAL's place among all of its sign, from 0 on. */
+/* Returns a REAL's place among all of its sign, from 0 on. */
 static inline uint64_t bloom_steps_of(double real){
   uint64_t bits;
   memcpy(&bits, &real, sizeof(bits));
   return bits & INT64_MAX;
 }
 
-/* The cell of a place.  REALs of few binary digits are in the middle of theirs. */
+/* Returns the cell of a place.  REALs of few binary digits are in the middle of theirs. */
 static inline uint64_t bloom_cell_of(uint64_t steps){
   return (steps + (1 << (BLOOM_CELL_STEPS_LG-1))) >> BLOOM_CELL_STEPS_LG;
 }
@@ -58,7 +58,7 @@ static inline uint64_t bloom_last_cell(uint64_t steps){
   return bloom_cell_of(steps + BLOOM_CELL_MAX_STEPS);
 }
 
-/* The hash of a cell among the REALs of this one's sign; hardly an INTEGER's. */
+/* Returns the hash of a cell among the REALs of this one's sign; hardly an INTEGER's. */
 static inline uint64_t bloom_hash_of_cell(double real, uint64_t cell){
   return ~bloom_parquet_hash_int64((int64_t)(cell | (uint64_t)(real<0) << 63));
 }
@@ -77,7 +77,7 @@ static inline int bloom_real_is_near_integer(double real, int64_t *integer){
       && steps<=integer_steps + BLOOM_CELL_MAX_STEPS;
 }
 
-/* 1 if its INTEGER tells all of a REAL. */
+/* Returns 1 if its INTEGER tells all of a REAL. */
 static inline int bloom_real_is_whole(double real){
   int64_t integer;
   return real>-BLOOM_MIN_CUT_INTEGER && real<BLOOM_MIN_CUT_INTEGER

@@ -202,8 +202,8 @@ typedef struct bloom_size_entry {
   uint32_t bits_per_key_x10;
 } bloom_size_entry;
 
-/* The place of a number of keys at a rate: neighbours, as a window has them, have places of
-** their own.  NULL if there is no memory for places. */
+/* Returns the place of a number of keys at a rate: neighbours, as a window has them, have places
+** of their own.  NULL if there is no memory for places. */
 static bloom_size_entry *find_size_entry(
   bloom_connection *connection, const bloom_encoding *encoding, double rate, uint64_t num_keys
 ){
@@ -248,8 +248,8 @@ int bloom_find_bits_per_key(
   return SQLITE_OK;
 }
 
-/* The best that n bits a key can do is 0.6185^n, probes independent and as many as they
-** should be.  A tenth is allowed for what models are wrong by. */
+/* Returns bits per key.  The best that n bits a key can do is 0.6185^n, probes independent and as
+** many as they should be.  A tenth is allowed for what models are wrong by. */
 double bloom_least_bits_per_key(double bits_per_key){
   double rate = 0.6185, least = 1;
   if( !bloom_is_rate(bits_per_key) ) return bits_per_key;

@@ -33,7 +33,7 @@ static inline int bloom_is_rate(double bits_per_key){
 
 /* -- Reading one argument ---------------------------------------------------------- */
 
-/* A number in 1..100, or a rate above 0 and below 1; NULL means the default.  next is the
+/* Reads a number in 1..100, or a rate above 0 and below 1; NULL means the default.  next is the
 ** argument behind it, NULL if there is none: the two may have been swapped.  SQLITE_OK with
 ** *bits_per_key set, or the error set on context, which speaks of the encoding if the function
 ** has one. */
@@ -42,9 +42,9 @@ int bloom_read_bits_per_key(
   double *bits_per_key
 );
 
-/* An integer in 0..2^63-1; NULL means BLOOM_NO_CAPACITY.  A REAL may be written
-** where it is an integer: 1e6.  SQLITE_OK with *capacity set, or the error set
-** on context, hint behind it as in bloom_fail_arg(). */
+/* Reads an integer in 0..2^63-1; NULL means BLOOM_NO_CAPACITY.  A REAL may be written where it is
+** an integer: 1e6.  SQLITE_OK with *capacity set, or the error set on context, hint behind it as
+** in bloom_fail_arg(). */
 int bloom_read_capacity(sqlite3_context *context, bloom_arg arg, const char *hint,
                         sqlite3_int64 *capacity);
 
@@ -52,7 +52,7 @@ int bloom_read_capacity(sqlite3_context *context, bloom_arg arg, const char *hin
 ** integer; else returns 0. */
 int bloom_integer_arg(sqlite3_value *value, sqlite3_int64 *integer);
 
-/* The text of a TEXT that names something, as a C string.  A text that contains a NUL
+/* Returns the text of a TEXT that names something, as a C string.  A text that contains a NUL
 ** names nothing: for it this is "".  NULL if there is no memory. */
 const char *bloom_name_arg(sqlite3_value *value);
 
@@ -62,13 +62,13 @@ const char *bloom_name_arg(sqlite3_value *value);
 const char *bloom_text_hint(const char *text, char hint[BLOOM_HINT_BYTES]);
 const char *bloom_number_hint(sqlite3_value *value, char hint[BLOOM_HINT_BYTES]);
 
-/* 1 if a value is a number above min and at most max. */
+/* Returns 1 if a value is a number above min and at most max. */
 int bloom_is_number_in(sqlite3_value *value, double min, double max);
 
-/* The encoding that the last of *num_args arguments names, in any case, or the default: it
-** is a TEXT, behind any number of the arguments before it.  The last of max_args can be
-** nothing else; there NULL means the default.  SQLITE_OK with *encoding set and the
-** argument, if there is one, taken off *num_args; or the error set on context. */
+/* Takes the encoding that the last of *num_args arguments names, in any case, or the default: it
+** is a TEXT, behind any number of the arguments before it.  The last of max_args can be nothing
+** else; there NULL means the default.  SQLITE_OK with *encoding set and the argument, if there is
+** one, taken off *num_args; or the error set on context. */
 int bloom_take_encoding(
   sqlite3_context *context, const char *function, int max_args, int *num_args, sqlite3_value **args,
   const bloom_encoding **encoding
@@ -86,21 +86,21 @@ int bloom_keep_size_args(
 
 /* -- Sizes --------------------------------------------------------------------------- */
 
-/* The bits per key of a filter of num_keys keys: size->bits_per_key, or the least that has
-** this rate.  SQLITE_OK with *bits_per_key set; or the error set on context: the rate is out
-** of reach. */
+/* Finds the bits per key of a filter of num_keys keys: size->bits_per_key, or the least that has
+** this rate.  SQLITE_OK with *bits_per_key set; or the error set on context: the rate is out of
+** reach. */
 int bloom_find_bits_per_key(
   sqlite3_context *context, bloom_arg arg, const bloom_size_args *size, uint64_t num_keys,
   double *bits_per_key
 );
 
-/* Whole bits per key that no filter with this rate does without, however many keys it has
+/* Returns whole bits per key that no filter with this rate does without, however many keys it has
 ** (from some dozens on): quickly found.  Of a size, itself. */
 double bloom_least_bits_per_key(double bits_per_key);
 
-/* The shape of a filter for num_keys keys at so many bits.  SQLITE_OK with *shape set, or
-** SQLite's own "too big" error set on context if SQLITE_LIMIT_LENGTH forbids a
-** BLOB of that size. */
+/* Finds the shape of a filter for num_keys keys at so many bits.  SQLITE_OK with *shape set, or
+** SQLite's own "too big" error set on context if SQLITE_LIMIT_LENGTH forbids a BLOB of that
+** size. */
 int bloom_find_shape(
   sqlite3_context *context, const bloom_encoding *encoding, uint64_t num_keys, double bits_per_key,
   bloom_shape *shape

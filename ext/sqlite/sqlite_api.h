@@ -17,8 +17,8 @@ SQLITE_EXTENSION_INIT3
 /* The number of an array's elements. */
 #define BLOOM_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* 1 if a constraint of xBestIndex is an IN whose list a virtual table can have as a whole,
-** which it has then.  From 3.38 on. */
+/* Returns 1 if a constraint of xBestIndex is an IN whose list a virtual table can have as a
+** whole, which it has then.  From 3.38 on. */
 static inline int bloom_vtab_takes_list(sqlite3_index_info *info, int constraint){
 #if SQLITE_VERSION_NUMBER >= 3038000
   return sqlite3_libversion_number()>=3038000 && sqlite3_vtab_in(info, constraint, 1);
@@ -29,13 +29,13 @@ static inline int bloom_vtab_takes_list(sqlite3_index_info *info, int constraint
 #endif
 }
 
-/* 1 if a constraint may be an IN that bloom_vtab_takes_list() does not tell from `=`: SQLite marks
-** the first 32 alone. */
+/* Returns 1 if a constraint may be an IN that bloom_vtab_takes_list() does not tell from `=`:
+** SQLite marks the first 32 alone. */
 static inline int bloom_vtab_hides_list(int constraint){
   return constraint>=32 && sqlite3_libversion_number()>=3038000;
 }
 
-/* 1 unless the connection keeps triggers from firing. */
+/* Returns 1 unless the connection keeps triggers from firing. */
 static inline int bloom_db_fires_triggers(sqlite3 *db){
   int is_on = 1;
   (void)sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, -1, &is_on);
@@ -61,7 +61,7 @@ typedef struct bloom_module_with_integrity {
   int (*integrity)(sqlite3_vtab *, const char *, const char *, int, char **);
 } bloom_module_with_integrity;
 
-/* 1 if sqlite3_interrupt() was called and the running statement must stop. */
+/* Returns 1 if sqlite3_interrupt() was called and the running statement must stop. */
 static inline int bloom_db_is_interrupted(sqlite3 *db){
   sqlite3_stmt *none = NULL;
 #if SQLITE_VERSION_NUMBER >= 3041000
@@ -72,7 +72,7 @@ static inline int bloom_db_is_interrupted(sqlite3 *db){
   return sqlite3_prepare_v2(db, " ", -1, &none, NULL)==SQLITE_INTERRUPT;
 }
 
-/* 1 for the operator IS NULL or IS NOT NULL of a constraint. */
+/* Returns 1 for the operator IS NULL or IS NOT NULL of a constraint. */
 static inline int bloom_is_null_test(int op){
   return op==SQLITE_INDEX_CONSTRAINT_ISNULL || op==SQLITE_INDEX_CONSTRAINT_ISNOTNULL;
 }
@@ -88,8 +88,8 @@ static inline int bloom_db_real_digits(sqlite3 *db){
   return num_digits;
 }
 
-/* 1 if the connection has a transaction that may write to a database, as far as SQLite says:
-** from 3.34 on. */
+/* Returns 1 if the connection has a transaction that may write to a database, as far as SQLite
+** says: from 3.34 on. */
 static inline int bloom_db_is_writing(sqlite3 *db, const char *schema){
 #if SQLITE_VERSION_NUMBER >= 3034000
   return sqlite3_libversion_number()>=3034000 && sqlite3_txn_state(db, schema)==SQLITE_TXN_WRITE;
@@ -100,8 +100,8 @@ static inline int bloom_db_is_writing(sqlite3 *db, const char *schema){
 #endif
 }
 
-/* 1 if the connection has no transaction that may write to a database: no ROLLBACK takes a row that
-** it reads there.  0 before 3.34, where SQLite does not say. */
+/* Returns 1 if the connection has no transaction that may write to a database: no ROLLBACK takes
+** a row that it reads there.  0 before 3.34, where SQLite does not say. */
 static inline int bloom_db_is_not_writing(sqlite3 *db, const char *schema){
 #if SQLITE_VERSION_NUMBER >= 3034000
   return sqlite3_libversion_number()>=3034000 && sqlite3_txn_state(db, schema)!=SQLITE_TXN_WRITE;
@@ -112,7 +112,7 @@ static inline int bloom_db_is_not_writing(sqlite3 *db, const char *schema){
 #endif
 }
 
-/* The most bytes that a value may have on the connection. */
+/* Returns the most bytes that a value may have on the connection. */
 static inline size_t bloom_max_value_bytes(sqlite3_context *context){
   return (size_t)sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1);
 }

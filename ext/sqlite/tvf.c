@@ -52,7 +52,7 @@ static int tvf_disconnect(sqlite3_vtab *vtab){
   return SQLITE_OK;
 }
 
-/* The bit of idxNum above the columns that are read: rowids must differ from argument to
+/* Returns the bit of idxNum above the columns that are read: rowids must differ from argument to
 ** argument. */
 static unsigned rowids_bit(const bloom_tvf *function){
   return 1u << function->num_columns;
@@ -96,7 +96,7 @@ static int tvf_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   return SQLITE_OK;
 }
 
-/* A cursor from SQLite's pointer to it.  The void pointer avoids a warning: the type of
+/* Returns a cursor from SQLite's pointer to it.  The void pointer avoids a warning: the type of
 ** SQLite's pointer may need less alignment than ours. */
 static bloom_tvf_cursor *tvf_cursor_of(void *cursor){
   return cursor;
@@ -121,8 +121,8 @@ static int tvf_close(sqlite3_vtab_cursor *cursor){
   return SQLITE_OK;
 }
 
-/* index_number is what tvf_best_index() set: a bit for each column that is read, and
-** rowids_bit().  There are no args if the query did not pass the arguments. */
+/* Starts a call.  index_number is what tvf_best_index() set: a bit for each column that is read,
+** and rowids_bit().  There are no args if the query did not pass the arguments. */
 static int tvf_filter(
   sqlite3_vtab_cursor *cursor, int index_number, const char *plan_text, int num_args,
   sqlite3_value **args

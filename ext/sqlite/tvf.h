@@ -67,8 +67,10 @@ typedef struct bloom_tvf {
 
 extern const sqlite3_module bloom_tvf_module;
 
-/* The function that a cursor belongs to, and its connection. */
+/* Returns the function that a cursor belongs to. */
 const bloom_tvf *bloom_tvf_of(const bloom_tvf_cursor *cursor);
+
+/* Returns the connection of a cursor. */
 sqlite3 *bloom_tvf_db(const bloom_tvf_cursor *cursor);
 
 #endif

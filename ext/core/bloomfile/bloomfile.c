@@ -25,8 +25,9 @@ static inline uint64_t bloomfile_delta(bloom_hash_value hash){
 
 /* -- Shape -------------------------------------------------------------------- */
 
-/* 257, 641, 65537 and 6700417 divide 2^64 - 1.  There the delta's rest follows from the
-** hash's, so that keys of one rest pick nearly the same units: 3 times the false positives. */
+/* Returns 1 if a number is a prime, and not one of 257, 641, 65537 and 6700417, which divide
+** 2^64 - 1: there the delta's rest follows from the hash's, so that keys of one rest pick nearly
+** the same units, for 3 times the false positives. */
 static int bloomfile_is_good_prime(uint64_t number){
   uint64_t divisor;
   if( number%2==0 || UINT64_MAX%number==0 ) return 0;
@@ -190,7 +191,8 @@ static uint32_t bloomfile_pick(const bloom_filter *file, bloom_hash_value hash,
   return num_probes;
 }
 
-/* Fewer than 8 bytes as a word.  A length known to be 4, as in narrow files, is one load. */
+/* Returns fewer than 8 bytes as a word.  A length known to be 4, as in narrow files, is one
+** load. */
 static inline uint64_t bloomfile_load_rest(const uint8_t *bytes, size_t num_bytes){
   uint64_t word = 0;
   if( num_bytes==4 ) memcpy(&word, bytes, 4);
@@ -289,13 +291,13 @@ typedef struct bloomfile_sums {
   uint64_t num_sets_with[BLOOMFILE_MAX_COUNTED]; /* by number of bits; where units are few */
 } bloomfile_sums;
 
-/* How far a file is read. */
+/* How much of a file was read. */
 typedef struct bloomfile_pace {
   size_t num_read; /* bytes since it was last asked whether to go on */
   int is_stopped;
 } bloomfile_pace;
 
-/* 1 if reading should end, after these bytes more. */
+/* Counts num_bytes bytes more; returns 1 if reading must end. */
 static inline int bloomfile_stop(const bloom_filter *file, size_t num_bytes, bloomfile_pace *pace){
   pace->num_read += num_bytes;
   if( pace->num_read>=BLOOM_STEP_BYTES ){
@@ -331,7 +333,7 @@ static void bloomfile_sum_sets(const bloom_shape *shape, uint64_t bits_set, uint
   }
 }
 
-/* A byte's bits, one in each byte of a word, in some order. */
+/* Returns a byte's bits, one in each byte of a word, in some order. */
 static inline uint64_t bloomfile_spread(uint8_t byte){
   /* Copies that are 9 bits apart do not touch, and in each byte of the word another bit
   ** comes to the top. */
@@ -417,7 +419,7 @@ void bloom_bloomfile_describe(const bloom_filter *file, int count_bits, bloom_fa
   facts->note = bloomfile_note(shape, &sums);
 }
 
-/* The sets that have keys: bits that some unit has set. */
+/* Returns the number of sets that have keys: bits that some unit has set. */
 static uint64_t bloomfile_num_sets(const bloom_filter *file, bloomfile_pace *pace){
   const size_t unit_bytes = bloom_bloomfile_unit_bytes(&file->shape);
   uint64_t num_sets = 0;
@@ -464,7 +466,8 @@ uint32_t bloom_bloomfile_min_bits_per_key_x10(double fpr, uint64_t num_keys, dou
   return 0;
 }
 
-/* The work must fit the size of the file: fewer hashes where units are long. */
+/* Returns how many hashes are tested.  The work must fit the size of the file: fewer hashes where
+** units are long. */
 uint64_t bloom_bloomfile_num_tried(const bloom_filter *file){
   const uint64_t bytes_a_hash =
       (uint64_t)bloom_bloomfile_unit_bytes(&file->shape) * file->shape.num_probes;

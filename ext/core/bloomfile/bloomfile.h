@@ -44,20 +44,20 @@
 /* No file can be built by this encoding's name: a key alone does not say its set. */
 extern const bloom_encoding bloom_encoding_bloomfile;
 
-/* The bytes of each unit, from the shape of a file. */
+/* Returns the bytes of each unit, from the shape of a file. */
 static inline size_t bloom_bloomfile_unit_bytes(const bloom_shape *shape){
   return (size_t)(shape->num_bits / 8 / shape->num_slots);
 }
 
-/* Bytes of a unit for sets 0 .. num_sets-1: at least 4, as the format's description has
+/* Returns the bytes of a unit for sets 0 .. num_sets-1: at least 4, as the format's description has
 ** it. */
 static inline uint64_t bloom_bloomfile_bytes_for_sets(uint64_t num_sets){
   return num_sets<=32 ? 4 : num_sets/8 + (num_sets%8>0);
 }
 
 /*
-** The shape of a file for sets 0 .. num_sets-1, of which the largest has num_keys keys,
-** at bits_per_key bits each, a finite number > 0:
+** Sets *shape to the shape of a file for sets 0 .. num_sets-1, of which the largest has num_keys
+** keys, at bits_per_key bits each, a finite number > 0:
 **
 **   units   num_keys * bits_per_key, at least BLOOM_BLOOMFILE_MIN_UNITS, rounded up to a
 **           prime that does not divide 2^64 - 1: if the number had a divisor in common with
@@ -72,7 +72,7 @@ static inline uint64_t bloom_bloomfile_bytes_for_sets(uint64_t num_sets){
 bloom_status bloom_bloomfile_shape(uint64_t num_sets, uint64_t num_keys, double bits_per_key,
                                    size_t max_bytes, bloom_shape *shape);
 
-/* The shape of the same file with units of unit_bytes bytes; *shape fits in size_t. */
+/* Returns the shape of the same file with units of unit_bytes bytes; *shape fits in size_t. */
 bloom_shape bloom_bloomfile_with_unit_bytes(const bloom_shape *shape, size_t unit_bytes);
 
 /* Writes a file without keys to file[0 .. shape->num_bytes). */
@@ -97,8 +97,8 @@ int bloom_bloomfile_sets(const bloom_filter *file, bloom_hash_value hash, uint8_
 
 /* -- Statistics: of rates the mean over the sets that have keys ------------------ */
 
-/* The rate, 0..1, of a set of num_keys different keys in num_units units, a prime or, near
-** enough, any number: the textbook's, and what hashes add that are a key's shifted by some
+/* Returns the rate, 0..1, of a set of num_keys different keys in num_units units, a prime or,
+** near enough, any number: the textbook's, and what hashes add that are a key's shifted by some
 ** probes.  Measured rates are 0.4 to 1.05 of it, the less the smaller they are. */
 double bloom_bloomfile_modelled_fpr(uint64_t num_keys, double num_units, uint32_t num_probes);
 

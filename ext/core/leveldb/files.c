@@ -30,7 +30,7 @@ const char *bloom_filter_block_read(const uint8_t *bytes, size_t num_bytes,
   return NULL;
 }
 
-/* number << base_lg, or INT64_MAX where that would be more. */
+/* Returns number << base_lg, or INT64_MAX where that would be more. */
 static int64_t offset_of_slot(uint64_t number, uint32_t base_lg){
   if( number==0 ) return 0;
   if( base_lg>=63 || number > (uint64_t)INT64_MAX >> base_lg ) return INT64_MAX;
@@ -62,7 +62,7 @@ void bloom_filter_block_slot(const bloom_filter_block *block, size_t slot,
   found->num_bytes = limit - start;
 }
 
-/* The shape of a slot's filter: empty if it has no keys. */
+/* Sets *shape to that of a slot's filter: empty if it has no keys. */
 static bloom_status slot_shape(uint32_t num_keys, const bloom_filter_block_bits *bits,
                                bloom_shape *shape){
   *shape = (bloom_shape){0};
@@ -233,8 +233,8 @@ static const char *find_filter(ldb_span metaindex, bloom_ldb_file *ldb, ldb_span
   return NULL;
 }
 
-/* LevelDB writes a slot for each 2^base_lg bytes before the filter block, and one for the rest if a
-** data block begins there. */
+/* Returns 1 if data blocks have no slot.  LevelDB writes a slot for each 2^base_lg bytes before
+** the filter block, and one for the rest if a data block begins there. */
 static int has_too_few_slots(const bloom_filter_block *block, uint64_t offset){
   if( block->num_slots==0 ) return offset>0;
   return block->base_lg<64 && block->num_slots < offset >> block->base_lg;

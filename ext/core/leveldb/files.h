@@ -25,8 +25,8 @@ static const uint32_t crc32c_of_4_bits[16] = {
   0xc38d26c4u, 0xd3d3e1abu, 0xe330a81au, 0xf36e6f75u
 };
 
-/* The CRC-32C of bytes, which may be NULL if num_bytes is 0, half a byte at a time.  A faster
-** one would not show: a filter block is a hundredth of its file. */
+/* Returns the CRC-32C of bytes, which may be NULL if num_bytes is 0, half a byte at a time.  A
+** faster one would not show: a filter block is a hundredth of its file. */
 static inline uint32_t bloom_crc32c(const uint8_t *bytes, size_t num_bytes){
   uint32_t crc = UINT32_MAX;
   size_t i;
@@ -38,7 +38,7 @@ static inline uint32_t bloom_crc32c(const uint8_t *bytes, size_t num_bytes){
   return ~crc;
 }
 
-/* The checksum as LevelDB stores it: rotated and shifted by a constant, because the CRC
+/* Returns the checksum as LevelDB stores it: rotated and shifted by a constant, because the CRC
 ** of bytes that contain CRCs protects them badly. */
 static inline uint32_t bloom_crc32c_mask(uint32_t crc){
   return (crc >> 15 | crc << 17) + 0xa282ead8u;
@@ -113,8 +113,8 @@ typedef struct bloom_filter_block_bits {
   const uint16_t *tenths; /* by number of keys; NULL: all filters have the same */
 } bloom_filter_block_bits;
 
-/* The size of the block in bytes.  BLOOM_TOO_BIG, with *num_bytes untouched, if it is 2^32
-** or more, which its offsets of 32 bits cannot express. */
+/* Sets *num_bytes to the size of the block.  BLOOM_TOO_BIG, with *num_bytes untouched, if it is
+** 2^32 or more, which its offsets of 32 bits cannot express. */
 bloom_status bloom_filter_block_size(const uint32_t *num_keys, size_t num_slots,
                                      const bloom_filter_block_bits *bits, size_t *num_bytes);
 

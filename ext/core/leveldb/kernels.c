@@ -4,8 +4,8 @@
 */
 #include "kernels.h"
 
-/* One probe after the other; no branch depends on a position.  Arrays of lanes gain nothing
-** from SSE2, and GCC 12.2 -O3 compiles such a loop wrongly. */
+/* Writes one probe after the other; no branch depends on a position.  Arrays of lanes gain
+** nothing from SSE2, and GCC 12.2 -O3 compiles such a loop wrongly. */
 static size_t scalar_positions(const bloom_leveldb_part *part, bloom_leveldb_divisor divisor,
                                uint32_t num_probes,
                                const uint32_t *hashes, size_t num_hashes, uint32_t *positions){
@@ -61,8 +61,8 @@ static int avx2_is_supported(void){
   return has_avx2 & has_bmi2 & has_popcnt;
 }
 
-/* bloom_leveldb_mod().  Only even lanes multiply to 64 bits, so odd lanes are moved to
-** even places. */
+/* Returns bloom_leveldb_mod() of each lane.  Only even lanes multiply to 64 bits, so odd lanes
+** are moved to even places. */
 TARGET_AVX2 static inline __m256i avx2_mod(__m256i x, __m256i num_bits, __m256i reciprocal){
   const __m256i even = _mm256_srli_epi64(_mm256_mul_epu32(x, reciprocal), 32);
   const __m256i odd = _mm256_mul_epu32(_mm256_srli_epi64(x, 32), reciprocal);
@@ -79,8 +79,8 @@ TARGET_AVX2 static inline __m256i avx2_compress(__m256i x, uint32_t is_in){
   return _mm256_permutevar8x32_epi32(x, _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((int64_t)lanes)));
 }
 
-/* Storing a whole vector is safe: the vectors before it filled no more than their own
-** room. */
+/* Writes the positions of 8 hashes at a time.  Storing a whole vector is safe: the vectors before
+** it filled no more than their own room. */
 TARGET_AVX2 static size_t avx2_positions(const bloom_leveldb_part *part,
                                          bloom_leveldb_divisor divisor, uint32_t num_probes,
                                          const uint32_t *hashes, size_t num_hashes,

@@ -30,7 +30,7 @@ typedef struct bloom_leveldb_divisor {
   uint32_t reciprocal;
 } bloom_leveldb_divisor;
 
-/* num_bits is in 1..2^32. */
+/* Returns the divisor for num_bits bits, in 1..2^32. */
 static inline bloom_leveldb_divisor bloom_leveldb_divisor_of(uint64_t num_bits){
   bloom_leveldb_divisor divisor = {(uint32_t)num_bits, 0};
   if( num_bits<=UINT32_MAX ) divisor.reciprocal = UINT32_MAX / divisor.num_bits;
@@ -44,7 +44,8 @@ static inline uint32_t bloom_leveldb_mod(uint32_t x, bloom_leveldb_divisor divis
   return rest<less ? rest : less; /* less wraps around if rest < num_bits */
 }
 
-/* Double hashing: one hash drives every probe [Kirsch, Mitzenmacher 2006]. */
+/* Returns the step between a hash's probes.  Double hashing: one hash drives every probe [Kirsch,
+** Mitzenmacher 2006]. */
 static inline uint32_t bloom_leveldb_delta(uint32_t hash){
   return hash >> 17 | hash << 15;
 }
@@ -91,7 +92,7 @@ extern const bloom_leveldb_kernels bloom_leveldb_kernels_avx2;
 extern const bloom_leveldb_kernels *const
   bloom_leveldb_all_kernels[BLOOM_LEVELDB_NUM_KERNELS + 1];
 
-/* The fastest row that is supported. */
+/* Returns the fastest row that is supported. */
 const bloom_leveldb_kernels *bloom_leveldb_best_kernels(void);
 
 #endif

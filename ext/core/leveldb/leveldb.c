@@ -36,8 +36,8 @@ static inline uint32_t get_bit(const uint8_t *bits, uint32_t position){
   return (uint32_t)bits[position/8] >> (position%8) & 1;
 }
 
-/* A processor reads ahead by itself, but only to the end of a page.  Without this
-** prefetch a pass over hashes in main memory takes three times as long. */
+/* Fetches the hashes that come next.  A processor reads ahead by itself, but only to the end of a
+** page.  Without this prefetch a pass over hashes in main memory takes three times as long. */
 static inline void prefetch_hashes(const uint32_t *hashes, size_t num_hashes){
 #if defined(__GNUC__)
   if( num_hashes<LEVELDB_PREFETCH_HASHES + LEVELDB_ADD_HASHES ) return;
@@ -132,12 +132,11 @@ static int leveldb_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *fi
 }
 
 /*
-** probe mod num_bits, for one key.  bloom_leveldb_mod() would take 2 to 4 ns a row more,
-** but vector code cannot use this way: it has no product of 64 bits.  With
-** reciprocal = floor((2^64 - 1) / num_bits) + 1 the low half of probe * reciprocal is the
-** quotient's fraction, and the fraction times num_bits is the remainder: exact for every
-** probe and num_bits up to 2^32 [Lemire, Kaser, Kurz 2019, "Faster remainder by
-** direct computation"].
+** Returns probe mod num_bits, for one key.  bloom_leveldb_mod() would take 2 to 4 ns a row more,
+** but vector code cannot use this way: it has no product of 64 bits.  With reciprocal =
+** floor((2^64 - 1) / num_bits) + 1 the low half of probe * reciprocal is the quotient's fraction,
+** and the fraction times num_bits is the remainder: exact for every probe and num_bits up to 2^32
+** [Lemire, Kaser, Kurz 2019, "Faster remainder by direct computation"].
 */
 static inline uint32_t remainder_of(uint32_t probe, uint64_t reciprocal, uint64_t num_bits){
   const uint64_t fraction = probe * reciprocal;
@@ -205,7 +204,7 @@ static const char *leveldb_readonly_reason(const bloom_filter *filter){
   return filter->shape.num_probes==0 ? "without probes: its last byte is 0" : NULL;
 }
 
-/* What the bits say, if there is at least one. */
+/* Sets what follows from the bits, of which there is at least one. */
 static void leveldb_describe_bits(const bloom_filter *filter, bloom_facts *facts){
   const uint64_t num_bits = filter->shape.num_slots;
   uint64_t bits_set;
@@ -250,7 +249,7 @@ static void leveldb_describe(const bloom_filter *filter, int count_bits, bloom_f
   }
 }
 
-/* The share that passes of hashes that are spread evenly over all 2^32. */
+/* Returns the share of accepted hashes, of hashes that are spread evenly over all 2^32. */
 static double leveldb_measured_fpr(const bloom_filter *filter){
   uint32_t hash = 0;
   uint32_t accepted = 0;

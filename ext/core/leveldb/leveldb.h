@@ -45,7 +45,8 @@ void bloom_leveldb_clear(const bloom_shape *shape, uint8_t *filter);
 */
 void bloom_leveldb_add(const bloom_shape *shape, uint8_t *filter, const bloom_hash_run *runs);
 
-/* bloom_leveldb_add() with kernels that the caller chooses, for tests and benchmarks. */
+/* Does what bloom_leveldb_add() does, with kernels that the caller chooses, for tests and
+** benchmarks. */
 void bloom_leveldb_add_by(const bloom_leveldb_kernels *kernels, const bloom_shape *shape,
                           uint8_t *filter, const bloom_hash_run *runs);
 
@@ -65,7 +66,7 @@ static inline uint32_t bloom_leveldb_hash_word(uint32_t hash, uint32_t word, uns
   return hash ^ hash >> shift;
 }
 
-/* The hash of a key of num_bytes bytes; key may be NULL if num_bytes is 0. */
+/* Returns the hash of a key of num_bytes bytes; key may be NULL if num_bytes is 0. */
 static inline uint32_t bloom_leveldb_hash(const uint8_t *key, size_t num_bytes){
   uint32_t hash = LEVELDB_HASH_SEED ^ ((uint32_t)num_bytes * LEVELDB_HASH_MULTIPLIER);
   for(; num_bytes>=4; key+=4, num_bytes-=4){
@@ -81,7 +82,7 @@ static inline uint32_t bloom_leveldb_hash(const uint8_t *key, size_t num_bytes){
   return hash;
 }
 
-/* The hash of an integer's decimal text, rendered and hashed in registers. */
+/* Returns the hash of an integer's decimal text, rendered and hashed in registers. */
 static inline uint32_t bloom_leveldb_hash_int64(int64_t value){
   uint64_t text[3];
   unsigned num_bytes = bloom_decimal_words(value, text);

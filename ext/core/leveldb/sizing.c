@@ -24,7 +24,7 @@
 /* Below this, values of probe 2 meet in every position: it is like any other probe. */
 #define PROBE2_MIN_BITS 65536
 
-/* 1 if probe 2 is treated apart. */
+/* Returns 1 if probe 2 is treated apart. */
 static inline uint32_t has_probe2(const bloom_shape *shape){
   return shape->num_probes>2 && shape->num_bits>=PROBE2_MIN_BITS;
 }
@@ -37,8 +37,8 @@ static inline uint32_t multiply_mod_65537(uint32_t a, uint32_t b){
   return (uint32_t)((uint64_t)a * b % PROBE2_STEP);
 }
 
-/* 1/x modulo the prime 65537, 0 for 0: x^65535 [Fermat], the product of all
-** sixteen powers x^(2^i). */
+/* Returns 1/x modulo the prime 65537, 0 for 0: x^65535 [Fermat], the product of all sixteen
+** powers x^(2^i). */
 static inline uint32_t inverse_mod_65537(uint32_t x){
   uint32_t inverse = 1, i;
   for(i=0; i<16; i++, x=multiply_mod_65537(x, x)) inverse = multiply_mod_65537(inverse, x);
@@ -113,7 +113,7 @@ static uint32_t greatest_common_divisor(uint32_t a, uint32_t b){
   return a;
 }
 
-/* The greatest common divisor of num_bits and RESIDUE_MODULUS. */
+/* Returns the greatest common divisor of num_bits and RESIDUE_MODULUS. */
 static uint32_t residue_divisor(const bloom_shape *shape){
   return greatest_common_divisor((uint32_t)(shape->num_bits % RESIDUE_MODULUS), RESIDUE_MODULUS);
 }
@@ -135,7 +135,7 @@ static void add_load(const fpr_model *model, uint32_t i, double *load){
   }
 }
 
-/* shape->num_bits are reached bits. */
+/* Sets *model for num_keys keys; shape->num_bits are reached bits. */
 static void fpr_model_init(fpr_model *model, const bloom_shape *shape, double num_keys){
   double load[RESIDUE_MODULUS] = {0};
   uint32_t i, residue;
@@ -159,9 +159,9 @@ static void fpr_model_init(fpr_model *model, const bloom_shape *shape, double nu
   }
 }
 
-/* The mean number of keys whose probe 2 hits the position of this probe: over all values
-** 65537*s - w that differ from it by a multiple of num_bits.  Modulo 65537 one multiple
-** leads to a given value, unless num_bits is 0 itself: multiple is the one for w = 0. */
+/* Returns the mean number of keys whose probe 2 hits the position of this probe: over all values
+** 65537*s - w that differ from it by a multiple of num_bits.  Modulo 65537 one multiple leads to
+** a given value, unless num_bits is 0 itself: multiple is the one for w = 0. */
 static double probe2_load(const fpr_model *model, uint32_t probe, uint32_t multiple){
   const uint64_t period = model->num_bits * PROBE2_STEP; /* more than 2^32 */
   double share = 0;
@@ -185,9 +185,9 @@ static double probe2_load(const fpr_model *model, uint32_t probe, uint32_t multi
   return share * model->keys_per_step;
 }
 
-/* The probability that all bits of the hash with this delta are set, by keys of other
+/* Returns the probability that all bits of the hash with this delta are set, by keys of other
 ** hashes. */
-static double all_set(const fpr_model *model, uint32_t delta){
+static double prob_all_set(const fpr_model *model, uint32_t delta){
   const uint32_t step = multiply_mod_65537(delta % PROBE2_STEP, model->inverse);
   uint32_t probe = delta << 17 | delta >> 15;
   uint32_t multiple = multiply_mod_65537(probe % PROBE2_STEP, model->inverse);
@@ -208,13 +208,13 @@ static double all_set(const fpr_model *model, uint32_t delta){
   return probability;
 }
 
-/* 65537*s + t*num_bits + u, the multiple and u modulo 65537. */
+/* Returns 65537*s + t*num_bits + u, the multiple and u modulo 65537. */
 static uint32_t delta_of(const fpr_model *model, uint32_t s, uint32_t t, uint32_t u){
   return PROBE2_STEP*s + add_mod_65537(multiply_mod_65537(t, model->residue), u);
 }
 
 /*
-** The hashes that all_set() tests.
+** The hashes that prob_all_set() tests.
 **
 ** Modulo 65537 probe i is (i-2)*delta - w, w the times that the sum passed 2^32.  So all
 ** probes of a hash are values of probe 2, but for multiples of num_bits, if its delta is
@@ -231,7 +231,8 @@ typedef struct hash_sample {
   double others_weight, pair_weight;
 } hash_sample;
 
-/* detail, 0..1, is the share of the largest sample that is to be taken. */
+/* Returns the sample to take; detail, 0..1, is the share of the largest sample that is to be
+** taken. */
 static hash_sample choose_sample(const fpr_model *model, double detail){
   hash_sample sample = {MIN_OTHERS, 0, 0, 1, 0, 0, 0};
   if( model->has_probe2 && model->num_keys>=RESONANCE_MIN_KEYS
@@ -257,7 +258,7 @@ static hash_sample choose_sample(const fpr_model *model, double detail){
   return sample;
 }
 
-/* Whether delta_of(model, s, t, 0) is a resonant hash's. */
+/* Returns 1 if delta_of(model, s, t, 0) is that of a resonant hash. */
 static int is_resonant(const fpr_model *model, const hash_sample *sample, uint32_t s, uint32_t t){
   const uint32_t from_1 = add_mod_65537(t, PROBE2_STEP - model->inverse);
   if( s<sample->window && add_mod_65537(t, sample->max_multiple)<sample->num_multiples ) return 1;
@@ -265,7 +266,7 @@ static int is_resonant(const fpr_model *model, const hash_sample *sample, uint32
       && add_mod_65537(from_1, sample->max_multiple)<sample->num_multiples;
 }
 
-/* The share of hashes that are not resonant and have all bits set. */
+/* Returns the share of hashes that are not resonant and have all bits set. */
 static double sum_others(const fpr_model *model, const hash_sample *sample){
   double sum = 0;
   uint32_t i;
@@ -275,33 +276,34 @@ static double sum_others(const fpr_model *model, const hash_sample *sample){
     const uint32_t t = i * 49472u % PROBE2_STEP, s = i * 37345u % PROBE2_NUM_STEPS;
     if( !model->has_probe2 ){
       /* No multiples count here, and with them deltas could leave out a residue modulo 3. */
-      sum += all_set(model, i * GOLDEN_RATIO_STEP) * sample->others_weight;
+      sum += prob_all_set(model, i * GOLDEN_RATIO_STEP) * sample->others_weight;
     }else if( !is_resonant(model, sample, s, t) ){
-      sum += all_set(model, delta_of(model, s, t, 0)) * sample->others_weight;
+      sum += prob_all_set(model, delta_of(model, s, t, 0)) * sample->others_weight;
     }
   }
   return sum;
 }
 
-/* The mean of all_set() over all hashes, by a sample. */
-static double mean_all_set(const fpr_model *model, double detail){
+/* Returns the mean of prob_all_set() over all hashes, by a sample. */
+static double mean_prob_all_set(const fpr_model *model, double detail){
   const hash_sample sample = choose_sample(model, detail);
   double mean;
   uint32_t i;
-  if( !model->has_probe2 && model->divisor==1 ) return all_set(model, 0);
+  if( !model->has_probe2 && model->divisor==1 ) return prob_all_set(model, 0);
   mean = sum_others(model, &sample);
   for(i=0; i<sample.num_pairs; i++){
     const uint32_t t = add_mod_65537(i % sample.num_multiples, PROBE2_STEP - sample.max_multiple);
     /* golden ratio */
     const uint32_t s = (uint32_t)((uint64_t)(i * 40503u % PROBE2_NUM_STEPS) * sample.window >> 16);
-    mean += sample.pair_weight * all_set(model, delta_of(model, s, t, 0));
-    mean += sample.pair_weight * all_set(model, delta_of(model, PROBE2_NUM_STEPS-1 - s, t, 1));
+    mean += sample.pair_weight * prob_all_set(model, delta_of(model, s, t, 0));
+    mean += sample.pair_weight * prob_all_set(model, delta_of(model, PROBE2_NUM_STEPS-1 - s, t, 1));
   }
   return mean;
 }
 
-/* What hashes whose probes run round in few positions add, times num_bits, which is more than 0
-** and odd * 2^a: modulo 2^a the sum passes 2^32 without a trace. */
+/* Returns the extra false positives, times num_bits, from hashes whose probes cycle through few
+** positions.  num_bits is more than 0, odd * 2^a; as 2^a divides 2^32, overflow of the 32-bit sum
+** does not change it modulo 2^a. */
 static double cycles(const bloom_shape *shape, double fill_ratio){
   uint64_t odd = shape->num_bits, num_positions;
   double sum = 0, are_set = 1;
@@ -349,8 +351,8 @@ static double resemblance_excess(const bloom_shape *shape, double num_keys){
   return at_most(excess, 1);
 }
 
-/* The probability that a key has a hash of its own that resembles neither itself nor a stored one;
-** shape->num_bits are reached bits. */
+/* Returns the probability that a key has a hash of its own that resembles neither itself nor a
+** stored one; shape->num_bits are reached bits. */
 static double fpr_unlike_others(const bloom_shape *shape, double num_keys){
   return bloom_exp_minus(num_keys / HASHES) * (1 - resemblance_excess(shape, num_keys));
 }
@@ -370,11 +372,11 @@ double bloom_modelled_fpr(const bloom_shape *shape, double num_keys){
   for(i=0; i<reached.num_probes; i++) detail *= fill_ratio;
   if( detail<MIN_DETAIL ) return 1-missed;
   fpr_model_init(&model, &reached, num_keys);
-  return 1 - missed * (1 - mean_all_set(&model, at_most(detail, 1)));
+  return 1 - missed * (1 - mean_prob_all_set(&model, at_most(detail, 1)));
 }
 
-/* The share of the bits that probe 2 sets and no other: of a key the share that it adds to
-** what the other keys set, (1 - e^-load) / load, times the keys. */
+/* Returns the share of the bits that probe 2 sets and no other: of a key the share that it adds
+** to what the other keys set, (1 - e^-load) / load, times the keys. */
 static double set_by_probe2_alone(const fpr_model *model){
   double per_key = 0;
   uint32_t i, w;
@@ -393,7 +395,7 @@ static double set_by_probe2_alone(const fpr_model *model){
   return per_key / FILL_STEPS * model->num_keys / (double)model->num_bits;
 }
 
-/* The share of the bits, more than 0, that num_keys keys leave unset in a filter of this
+/* Returns the share of the bits, more than 0, that num_keys keys leave unset in a filter of this
 ** shape, whose num_bits are reached bits. */
 static double modelled_unset(const bloom_shape *shape, double num_keys){
   double unset = 0;
@@ -404,8 +406,8 @@ static double modelled_unset(const bloom_shape *shape, double num_keys){
   return model.has_probe2 ? unset - set_by_probe2_alone(&model) : unset;
 }
 
-/* -ln x for x <= 1, to 1e-18; of less than 2^-62, which bits of no filter may lead to, that of
-** 2^-62. */
+/* Returns -ln x for x <= 1, to 1e-18; of less than 2^-62, which bits of no filter may lead to,
+** that of 2^-62. */
 static double minus_log(double x){
   const uint64_t whole = (uint64_t)1 << 62;
   return bloom_log_ratio(whole, (uint64_t)-at_most(-x * (double)whole, -1));
@@ -477,8 +479,8 @@ bloom_status bloom_leveldb_shape(uint64_t num_keys, double bits_per_key, bloom_s
   return BLOOM_OK;
 }
 
-/* The table's value between its rows and columns, its edge beyond. */
-static double set_together(const bloom_shape *shape, double num_keys){
+/* Returns the table's value, interpolated between rows and columns, clamped outside of it. */
+static double correlation_factor(const bloom_shape *shape, double num_keys){
   double keys = num_keys / (1 << TOGETHER_FIRST_LOG2);
   double column = shape->num_probes / (double)TOGETHER_PROBES - 1, upper, lower;
   uint32_t i = 0, j;
@@ -492,9 +494,9 @@ static double set_together(const bloom_shape *shape, double num_keys){
   return upper * (1 - keys) + lower * keys;
 }
 
-/* Whether far more hashes resonate at this size than at those beside it.  The limits, fitted, are
-** in multiples of num_bits: of all that 32 bits hold some part or twice as many, which begins with
-** 9,000 keys, and fewer where few probes must meet. */
+/* Returns 1 if far more hashes resonate at this size than at those beside it.  The limits,
+** fitted, are in multiples of num_bits: of all that 32 bits hold some part or twice as many,
+** which begins with 9,000 keys, and fewer where few probes must meet. */
 static int is_outlier(const bloom_shape *shape, double num_keys){
   const double whole = HASHES / (double)shape->num_bits;
   const uint32_t inverse = inverse_mod_65537((uint32_t)(shape->num_bits % PROBE2_STEP));
@@ -509,7 +511,7 @@ static int is_outlier(const bloom_shape *shape, double num_keys){
   return 0;
 }
 
-/* The rate of a size that is no outlier, shape->num_bits reached bits. */
+/* Returns the rate of a size that is no outlier, shape->num_bits reached bits. */
 static double size_fpr(const bloom_shape *shape, double num_keys){
   /* probes that reach all positions alike */
   const uint32_t num_even = shape->num_probes - has_probe2(shape);
@@ -528,7 +530,7 @@ static double size_fpr(const bloom_shape *shape, double num_keys){
     /* more keys where there is more load */
     const double own_outer = 2 * (1 - (1 + load) * full) / load / load;
     any_missed *= outer * outer * middle;
-    rate = set_together(shape,
+    rate = correlation_factor(shape,
                         num_keys) * (1 - missed * outer * (full * outer + own_outer * middle) / 2);
   }
   for(i=0; i<num_even; i++) rate *= 1 - any_missed;

@@ -25,29 +25,28 @@
 
 #define BLOOM_LEVELDB_MIN_BITS 64 /* fewer would mean a high false positive rate for few keys */
 
-/* How many of num_bits bits keys can set. */
+/* Returns how many of num_bits bits keys can set. */
 static inline uint64_t bloom_leveldb_reached_bits(uint64_t num_bits){
   return num_bits<=UINT32_MAX ? num_bits : (uint64_t)UINT32_MAX + 1;
 }
 
 /*
-** The shape of a filter for num_keys keys (duplicates counted) at bits_per_key bits
-** each: ceil(num_keys * bits_per_key) bits, at least 64, rounded up to full bytes.
-** bits_per_key is a finite number > 0; if it is an integer, the shape is LevelDB's.  The
-** product is computed as a double, exact up to 2^53 bits.  BLOOM_TOO_BIG, with *shape
-** untouched, from 2^63 bits on, or where the bytes do not fit in size_t.
+** Sets *shape to the shape of a filter for num_keys keys (duplicates counted) at bits_per_key
+** bits each: ceil(num_keys * bits_per_key) bits, at least 64, rounded up to full bytes.
+** bits_per_key is a finite number > 0; if it is an integer, the shape is LevelDB's.  The product
+** is computed as a double, exact up to 2^53 bits.  BLOOM_TOO_BIG, with *shape untouched, from
+** 2^63 bits on, or where the bytes do not fit in size_t.
 */
 bloom_status bloom_leveldb_shape(uint64_t num_keys, double bits_per_key, bloom_shape *shape);
 
 /*
-** The false positive rate, 0..1, of a filter of this shape with num_keys
-** different keys: the mean over at most 9,728 hashes of the probability that all
-** bits of a hash are set, plus that of a key of the same hash,
-** num_keys / 2^32.  The mean is left out where the textbook's rate is less than
-** 1/256 of the rest.  Takes up to some 3 ms.  What one interpolates between sizes is no such rate:
-** with 100,000 keys at 16 to 22 bits a tenth of a bit more or less is up to four times the rate,
-** and a table of 2,440 rates errs by more than 10 % for 18 % of the sizes of 16,000 to 300,000
-** keys.
+** Returns the false positive rate, 0..1, of a filter of this shape with num_keys different keys:
+** the mean over at most 9,728 hashes of the probability that all bits of a hash are set, plus
+** that of a key of the same hash, num_keys / 2^32.  The mean is left out where the textbook's
+** rate is less than 1/256 of the rest.  Takes up to some 3 ms.  What one interpolates between
+** sizes is no such rate: with 100,000 keys at 16 to 22 bits a tenth of a bit more or less is up
+** to four times the rate, and a table of 2,440 rates errs by more than 10 % for 18 % of the sizes
+** of 16,000 to 300,000 keys.
 **
 ** Measured rates are within 10 % for 1e3..1e7 keys at 4..20 bits per key,
 ** resonances included: test/core/fpr_grid.csv, made by fpr_grid.c.
@@ -61,16 +60,17 @@ bloom_status bloom_leveldb_shape(uint64_t num_keys, double bits_per_key, bloom_s
 double bloom_modelled_fpr(const bloom_shape *shape, double num_keys);
 
 /*
-** The number of different keys of which a filter of this shape has so many bits set,
-** fewer than num_bits, by the same model; num_probes is at least 1.  What a probe sets is
-** what the others left, and of probe 2 it is little.  Takes up to some 2 ms.
+** Returns the number of different keys of which a filter of this shape has so many bits set,
+** fewer than num_bits, by the same model; num_probes is at least 1.  What a probe sets is what
+** the others left, and of probe 2 it is little.  Takes up to some 2 ms.
 */
 double bloom_modelled_keys(const bloom_shape *shape, uint64_t bits_set);
 
 /*
-** A size, in tenths of a bit per key, 10..1000, at which num_keys keys have this rate, 0 < fpr < 1:
-** the smallest of those that are no outliers.  0 if there is none; *best_fpr, set then only, is the
-** least rate of all these sizes, 1 if none fits.  Takes some 0.01 ms, and 0.2 if there is none.
+** Returns a size, in tenths of a bit per key, 10..1000, at which num_keys keys have this rate,
+** 0 < fpr < 1: the smallest of those that are no outliers.  0 if there is none; *best_fpr, set then
+** only, is the least rate of all these sizes, 1 if none fits.  Takes some 0.01 ms, and 0.2 if
+** there is none.
 **
 ** Outliers are sizes where far more hashes resonate than where they are a tenth of a bit larger or
 ** smaller: with 16,000 to 300,000 keys every third or fourth size, beyond a million keys one in

@@ -148,9 +148,10 @@ size_t bloom_decimal_key_of_int64(const bloom_decimal_type *type, int64_t number
   return decimal_key_of_integer(type, type->scale, number, key);
 }
 
-/* 10^22 is the largest power of ten that a double holds exactly, and 15 digits are exact, so that
-** the quotient is rounded once: to the REAL nearest to the decimal.  The product is less than 1/4
-** off, so that no other decimal comes into question. */
+/* Writes the key of the decimal nearest to a REAL.  10^22 is the largest power of ten that a
+** double holds exactly, and 15 digits are exact, so that the quotient is rounded once: to the
+** REAL nearest to the decimal.  The product is less than 1/4 off, so that no other decimal comes
+** into question. */
 size_t bloom_decimal_key_of_real(const bloom_decimal_type *type, double number,
                                  uint8_t key[BLOOM_DECIMAL_KEY_MAX_BYTES]){
   const double limit = 1e15;

@@ -43,7 +43,7 @@ static int parquet_avx2_is_supported(void){
   return __builtin_cpu_supports("avx2")!=0;
 }
 
-/* The hash's bit in each of the eight words. */
+/* Returns the hash's bit in each of the eight words. */
 TARGET_PARQUET_AVX2 static inline __m256i parquet_avx2_mask(uint64_t hash){
   const __m256i salts = _mm256_loadu_si256((const __m256i*)(const void*)bloom_split_block_salts);
   const __m256i products = _mm256_mullo_epi32(_mm256_set1_epi32((int)(uint32_t)hash), salts);

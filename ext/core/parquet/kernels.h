@@ -37,7 +37,7 @@ extern const bloom_parquet_kernels bloom_parquet_scalar;
 extern const bloom_parquet_kernels bloom_parquet_avx2;
 #endif
 
-/* The fastest row that is supported.  It is chosen for every single key, and so without a
+/* Returns the fastest row that is supported.  It is chosen for every single key, and so without a
 ** branch or a call: what the processor supports lies in memory. */
 static inline const bloom_parquet_kernels *bloom_parquet_best_kernels(void){
 #if BLOOM_SIMD_X86

@@ -68,8 +68,8 @@ static void parquet_add(const bloom_shape *shape, uint8_t *filter, const bloom_h
   }
 }
 
-/* The length alone says how many blocks there must be, because the lengths of headers
-** differ by less than a block.  The number of blocks says every byte of the header. */
+/* Reads a filter.  The length alone says how many blocks there must be, because the lengths of
+** headers differ by less than a block.  The number of blocks says every byte of the header. */
 static int parquet_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *filter){
   uint8_t header[BLOOM_PARQUET_MAX_HEADER_BYTES];
   const size_t num_header_bytes = num_bytes % BLOOM_SPLIT_BLOCK_BYTES;
@@ -86,9 +86,9 @@ static int parquet_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *fi
   return 1;
 }
 
-/* Algorithm, hash and compression may be any: each is a struct of one empty struct, whose field
-** number says which, so that headers of later versions of the format are complete, too.  Some
-** writers leave out the inner struct. */
+/* Returns 1 if the bytes begin with a header.  Algorithm, hash and compression may be any: each
+** is a struct of one empty struct, whose field number says which, so that headers of later
+** versions of the format are complete, too.  Some writers leave out the inner struct. */
 static int parquet_has_header(const uint8_t *bytes, size_t num_bytes){
   uint64_t number;
   size_t at, num_left;
@@ -139,7 +139,7 @@ static int parquet_may_contain_bytes(const bloom_filter *filter, const uint8_t *
 /* The largest filter that all readers of Parquet accept. */
 #define PARQUET_CUSTOMARY_BYTES (128u << 20)
 
-/* The rate in a block of load keys; missed is (31/32)^load. */
+/* Returns the rate in a block of load keys; missed is (31/32)^load. */
 static double parquet_block_fpr(double load, double missed){
   const double fill_ratio = 1 - missed;
   const double square = fill_ratio * fill_ratio;
@@ -165,14 +165,15 @@ double bloom_parquet_modelled_fpr(uint64_t num_keys, uint64_t num_blocks){
   return fpr;
 }
 
-/* The rate of num_keys keys at this size; 1 if there is no filter so large. */
+/* Returns the rate of num_keys keys at this size; 1 if there is no filter so large. */
 static double parquet_fpr_at(uint64_t num_keys, uint32_t bits_per_key_x10){
   bloom_shape shape;
   if( parquet_shape(num_keys, bits_per_key_x10 / 10.0, &shape)!=BLOOM_OK ) return 1;
   return bloom_parquet_modelled_fpr(num_keys, shape.num_slots);
 }
 
-/* More blocks mean fewer false positives, so a binary search finds the size. */
+/* Returns the smallest size.  More blocks mean fewer false positives, so a binary search finds
+** the size. */
 static uint32_t parquet_min_bits_per_key_x10(double fpr, uint64_t num_keys, double *best_fpr){
   uint32_t low = BLOOM_MIN_TENTH_BITS, high = BLOOM_MAX_TENTH_BITS;
   bloom_shape shape;
@@ -191,7 +192,7 @@ static uint32_t parquet_min_bits_per_key_x10(double fpr, uint64_t num_keys, doub
   return high;
 }
 
-/* Each half of the result counts the bits set in that half of x. */
+/* Returns the bits set in each half of x, in that half. */
 static inline uint64_t parquet_popcount_halves(uint64_t x){
   x = bloom_popcount_bytes(x);
   x += x >> 8;
@@ -226,8 +227,8 @@ static uint64_t parquet_count(const bloom_filter *filter, double *expected_fpr){
   return bits_set;
 }
 
-/* Each probe of a key sets one of bits_of_probe bits, so that each key leaves a share of
-** 1 - 1/bits_of_probe of all bits unchanged. */
+/* Returns the estimated number of keys.  Each probe of a key sets one of bits_of_probe bits, so
+** that each key leaves a share of 1 - 1/bits_of_probe of all bits unchanged. */
 static double parquet_estimated_keys(const bloom_shape *shape, uint64_t bits_set){
   const uint64_t bits_of_probe = shape->num_bits / shape->num_probes;
   return bloom_log_ratio(shape->num_bits, shape->num_bits - bits_set)

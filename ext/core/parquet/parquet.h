@@ -37,11 +37,11 @@ size_t bloom_parquet_put_header(uint64_t num_blocks,
                                 uint8_t header[BLOOM_PARQUET_MAX_HEADER_BYTES]);
 
 /*
-** The false positive rate, 0..1, of num_blocks blocks, 1..BLOOM_PARQUET_MAX_BLOCKS, with
-** num_keys different keys.  Keys fall on blocks like balls into bins, and most false
-** positives are in the fullest blocks.  So the rate is a sum over all numbers of keys that
-** a block may have: the probability of that number, times the probability that so many
-** keys set all eight bits.
+** Returns the false positive rate, 0..1, of num_blocks blocks, 1..BLOOM_PARQUET_MAX_BLOCKS, with
+** num_keys different keys.  Keys fall on blocks like balls into bins, and most false positives
+** are in the fullest blocks.  So the rate is a sum over all numbers of keys that a block may
+** have: the probability of that number, times the probability that so many keys set all eight
+** bits.
 */
 double bloom_parquet_modelled_fpr(uint64_t num_keys, uint64_t num_blocks);
 
@@ -54,7 +54,7 @@ double bloom_parquet_modelled_fpr(uint64_t num_keys, uint64_t num_blocks);
 ** Sources: apache/parquet-format, BloomFilter.md; xxHash, doc/xxhash_spec.md.
 */
 
-/* XXH64 of the 8 bytes of an INT64, computed from the number: the same on every machine. */
+/* Returns XXH64 of the 8 bytes of an INT64, computed from the number: the same on every machine. */
 static inline uint64_t bloom_parquet_hash_int64(int64_t key){
   const uint64_t prime1 = 0x9e3779b185ebca87u, prime2 = 0xc2b2ae3d27d4eb4fu,
       prime3 = 0x165667b19e3779f9u;

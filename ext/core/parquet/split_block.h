@@ -27,14 +27,14 @@
 
 static const uint32_t bloom_split_block_salts[BLOOM_SPLIT_BLOCK_WORDS] = {BLOOM_SPLIT_BLOCK_SALTS};
 
-/* The block of a hash, 0 .. num_blocks-1; num_blocks is in 1 .. 2^32.  It is a product
-** in place of a remainder [Lemire 2019, "Fast random integer generation in an interval"],
-** so hashes that are close to each other pick the same block. */
+/* Returns the block of a hash, 0 .. num_blocks-1; num_blocks is in 1 .. 2^32.  It is a product in
+** place of a remainder [Lemire 2019, "Fast random integer generation in an interval"], so hashes
+** that are close to each other pick the same block. */
 static inline uint64_t bloom_split_block_number(uint64_t hash, uint64_t num_blocks){
   return (hash >> 32) * num_blocks >> 32;
 }
 
-/* The hash's bit, 0..31, in word 0..7. */
+/* Returns the hash's bit, 0..31, in word 0..7. */
 static inline uint32_t bloom_split_block_bit(uint64_t hash, size_t word){
   return (uint32_t)hash * bloom_split_block_salts[word] >> 27;
 }
@@ -49,7 +49,7 @@ static inline void bloom_split_block_add(uint8_t *block, uint64_t hash){
   }
 }
 
-/* 1 if the hash's bits in four words, from first_word = 0 or 4 on, are all set. */
+/* Returns 1 if the hash's bits in four words, from first_word = 0 or 4 on, are all set. */
 static inline uint32_t bloom_split_block_half(const uint8_t *block, uint64_t hash,
                                               size_t first_word){
   uint32_t is_set = 1;
@@ -60,8 +60,8 @@ static inline uint32_t bloom_split_block_half(const uint8_t *block, uint64_t has
   return is_set & 1;
 }
 
-/* 1 if all of the hash's bits are set in its block, block[0..31], else 0.  Few absent keys
-** pass the first half, so the one branch is nearly always predicted. */
+/* Returns 1 if all of the hash's bits are set in its block, block[0..31], else 0.  Few absent
+** keys pass the first half, so the one branch is nearly always predicted. */
 static inline int bloom_split_block_may_contain(const uint8_t *block, uint64_t hash){
   return bloom_split_block_half(block, hash, 0) && bloom_split_block_half(block, hash, 4);
 }

@@ -56,7 +56,7 @@ typedef struct build_state {
   char is_window;           /* SQLite called value before the end */
 } build_state;
 
-/* The shape of the filter, or an error set on context (Requirement 6). */
+/* Finds the shape of the filter, or sets an error on context (Requirement 6). */
 static int find_shape(sqlite3_context *context, const build_state *state, bloom_shape *shape){
   const bloom_size_args *size = &state->size;
   uint64_t num_keys = size->capacity==BLOOM_NO_CAPACITY ? state->queue.num_hashes
@@ -67,8 +67,8 @@ static int find_shape(sqlite3_context *context, const build_state *state, bloom_
       : rc;
 }
 
-/* An error, set on context, if the filter is too big whatever comes (Requirement 6).  What a
-** rate takes is looked up once the number of keys is known. */
+/* Fails, with the error set on context, if the filter is too big whatever comes (Requirement
+** 6).  What a rate takes is looked up once the number of keys is known. */
 static int check_size(sqlite3_context *context, const build_state *state){
   const bloom_size_args *size = &state->size;
   bloom_shape shape;
@@ -77,7 +77,7 @@ static int check_size(sqlite3_context *context, const build_state *state){
                           bloom_least_bits_per_key(size->bits_per_key), &shape);
 }
 
-/* A new filter with all keys so far, and its shape.  NULL, with the error set on context,
+/* Returns a new filter with all keys so far, and its shape.  NULL, with the error set on context,
 ** if it is too big or there is no memory for it. */
 static uint8_t *write_filter(sqlite3_context *context, const build_state *state,
                              bloom_shape *shape){
@@ -157,9 +157,9 @@ void bloom_build_inverse(sqlite3_context *context, int num_args, sqlite3_value *
   }
 }
 
-/* A group or frame without rows, which may have no state, has the default parameters.  Rows outside
-** of the frame do not count: otherwise the first frames, before any row, would differ from later
-** ones. */
+/* Sets the filter as the result.  A group or frame without rows, which may have no state, has the
+** default parameters.  Rows outside of the frame do not count: otherwise the first frames, before
+** any row, would differ from later ones. */
 static void give_filter(sqlite3_context *context, const build_state *state){
   const build_state without_rows = {
     .size = {bloom_default_encoding, BLOOM_DEFAULT_BITS_PER_KEY, BLOOM_NO_CAPACITY},

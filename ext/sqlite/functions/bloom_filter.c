@@ -138,7 +138,7 @@ static int filter_may_equal_number(sqlite3_value *value, int *is_number){
   return SQLITE_OK;
 }
 
-/* The cells of a number. */
+/* Adds the cells of a number. */
 static int hash_number(int is_query, sqlite3_value *value, bloom_equal_hashes *key){
   bloom_key_hashes cells;
   int i;

@@ -79,7 +79,7 @@ static int info_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
   return SQLITE_OK;
 }
 
-/* A negative number means that there is no value: NULL. */
+/* Sets a count as the result.  A negative number means that there is no value: NULL. */
 static void result_count(sqlite3_context *context, int64_t count){
   if( count>=0 ) sqlite3_result_int64(context, count);
 }

@@ -102,7 +102,7 @@ static size_t write_float_key(const key_type *type, sqlite3_value *value, uint8_
   return 4;
 }
 
-/* The value of a hexadecimal digit, 0..15; -1 if it is none. */
+/* Returns the value of a hexadecimal digit, 0..15; -1 if it is none. */
 static int hex_value(uint8_t digit){
   if( digit>='0' && digit<='9' ) return digit - '0';
   if( digit>='a' && digit<='f' ) return digit - 'a' + 10;
@@ -110,7 +110,7 @@ static int hex_value(uint8_t digit){
   return -1;
 }
 
-/* The bytes of 8-4-4-4-12 hexadecimal digits, or UNFIT. */
+/* Writes the bytes of 8-4-4-4-12 hexadecimal digits, or UNFIT. */
 static size_t write_uuid_text(const uint8_t *text, uint8_t *bytes){
   size_t i, num_digits = 0;
   for(i=0; i<UUID_CHARS; i++){
@@ -187,8 +187,8 @@ static const key_type key_types[] = {
 /* A TEXT of so many bytes is no type, and may be the secret: 16 bytes, or 32 hexadecimal digits. */
 #define MIN_SECRET_BYTES 16
 
-/* An argument as a message may show it, which gets into logs: of what may be a secret the length
-** alone.  To be freed; NULL if there is no memory. */
+/* Returns an argument as a message may show it, for messages get into logs: of what may be a
+** secret the length alone.  To be freed; NULL if there is no memory. */
 static char *key_arg_literal(sqlite3_value *value){
   if( sqlite3_value_type(value)!=SQLITE_TEXT || sqlite3_value_bytes(value)<MIN_SECRET_BYTES ){
     return bloom_literal(value);
@@ -196,7 +196,7 @@ static char *key_arg_literal(sqlite3_value *value){
   return sqlite3_mprintf("a TEXT of %d bytes", sqlite3_value_bytes(value));
 }
 
-/* The name that a value is, "" where it is none; NULL, the error set on context, if there
+/* Returns the name that a value is, "" where it is none; NULL, the error set on context, if there
 ** is no memory. */
 static const char *type_name_of(sqlite3_context *context, sqlite3_value *value){
   const char *name = "";
@@ -243,7 +243,7 @@ static const key_type *find_key_type(sqlite3_context *context, sqlite3_value **a
   return NULL;
 }
 
-/* 1 if a TEXT has hexadecimal digits alone, as a secret may be written. */
+/* Returns 1 if a TEXT has hexadecimal digits alone, as a secret may be written. */
 static int is_hexadecimal(sqlite3_value *value){
   const uint8_t *text = sqlite3_value_type(value)==SQLITE_TEXT ? sqlite3_value_text(value) : NULL;
   if( text==NULL ) return 0;
@@ -290,7 +290,7 @@ void bloom_typed_key(sqlite3_context *context, int num_args, sqlite3_value **arg
   }
 }
 
-/* The bytes of a secret, or NULL, the error set on context: it never shows the secret. */
+/* Returns the bytes of a secret, or NULL, the error set on context: it never shows the secret. */
 static const uint8_t *secret_of(sqlite3_context *context, sqlite3_value *value){
   const uint8_t *bytes = NULL;
   const int type = sqlite3_value_type(value), num_bytes = sqlite3_value_bytes(value);

@@ -24,7 +24,8 @@
 ** (4) As many keys as the filter was built of, else an error.
 */
 
-/* Requirement 1.  A handle, whose type is NULL, too, is an error: it is no key. */
+/* Leaves NULL as the result (Requirement 1).  A handle, whose type is NULL, too, is an error: it
+** is no key. */
 static void answer_null_key(sqlite3_context *context, int num_keys, sqlite3_value **keys){
   int i;
   for(i=0; i<num_keys; i++){
@@ -56,7 +57,8 @@ static void test_filter_keys(sqlite3_context *context, const bloom_handle *handl
   answer_test(context, handle->test_keys(handle->test_data, num_keys, keys), num_keys, keys);
 }
 
-/* A filter that is NULL may have all keys; others have one each. */
+/* Answers for a number of keys other than one.  A filter that is NULL may have all keys; others
+** have one each. */
 static void answer_several_keys(sqlite3_context *context, const bloom_handle *handle, int num_args,
                                 sqlite3_value **args){
   int i;

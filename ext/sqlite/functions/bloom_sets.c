@@ -73,7 +73,7 @@ static int sets_begin(sqlite3_context *context, sets_state *state){
   return SQLITE_OK;
 }
 
-/* 1 if the file is too big, whatever rows follow: because of its number of sets alone, or
+/* Returns 1 if the file is too big, whatever rows follow: because of its number of sets alone, or
 ** because its largest set has at least the mean number of keys. */
 static int sets_are_too_many(const sets_state *state){
   bloom_shape shape;
@@ -166,7 +166,7 @@ void bloom_build_sets_step(sqlite3_context *context, int num_args, sqlite3_value
   bloom_fail_code(context, state ? sets_row(context, state, num_args, args) : SQLITE_NOMEM);
 }
 
-/* The keys of the largest set, duplicates counted.  SQLITE_OK or SQLITE_NOMEM. */
+/* Finds the keys of the largest set, duplicates counted.  SQLITE_OK or SQLITE_NOMEM. */
 static int sets_largest(const sets_state *state, uint64_t *num_keys){
   uint32_t *counts;
   *num_keys = 0;
@@ -281,7 +281,7 @@ static void sets_next(bloom_tvf_cursor *cursor){
   cursor->has_row = 1;
 }
 
-/* What was meant, if file and key are swapped. */
+/* Returns a hint for a message if file and key are swapped, else "". */
 static const char *sets_hint(bloom_tvf_cursor *cursor, sqlite3_value *key){
   const void *handle = sqlite3_value_pointer(key, bloom_handle_type);
   const int is_file = sqlite3_value_type(key)==SQLITE_BLOB

@@ -80,8 +80,9 @@ typedef struct slots_cursor {
 
 /* ---- Rows --------------------------------------------------------------------------- */
 
-/* Filters of a block that is as it should be take no more than its bytes together.  Offsets
-** that go back and forth could make each of them as long as the block. */
+/* Makes filters that take too much the filter of any key.  Filters of a block that is as it
+** should be take no more than its bytes together.  Offsets that go back and forth could make each
+** of them as long as the block. */
 static void bound_filter(slots_cursor *slots){
   bloom_filter_slot *found = &slots->found;
   slots->is_used_up = found->num_bytes>slots->num_left;
@@ -159,7 +160,7 @@ static int slots_start_without(slots_cursor *slots, const char *note){
   return SQLITE_OK;
 }
 
-/* A warning about a filter of a block, or NULL. */
+/* Returns a warning about a filter of a block, or NULL. */
 static const char *slot_note(const slots_cursor *slots){
   const bloom_filter_slot *found = &slots->found;
   if( slots->is_used_up ){
@@ -244,7 +245,7 @@ const bloom_tvf bloom_filter_block_tvf = {
   .clear = slots_clear,
 };
 
-/* Why the filters cannot be read; NULL if they can. */
+/* Returns why the filters cannot be read; NULL if they can. */
 static const char *ldb_note(const bloom_ldb_file *file){
   const int is_snappy = file->compression==BLOOM_COMPRESSION_SNAPPY;
   switch( file->filter ){
@@ -343,7 +344,7 @@ typedef struct block_build_state {
   uint64_t max_bytes;       /* SQLite's length limit */
 } block_build_state;
 
-/* Requirement 5: 1 if the block is too big, whatever rows follow. */
+/* Returns 1 if the block is too big, whatever rows follow (Requirement 5). */
 static int is_too_big(const block_build_state *state){
   const double num_keys = (double)state->hashes.num_hashes;
   const double least = bloom_least_bits_per_key(state->size.bits_per_key);
@@ -436,7 +437,7 @@ static int find_tenths(sqlite3_context *context, const block_build_state *state,
   return SQLITE_OK;
 }
 
-/* A block of these sizes as context's result. */
+/* Sets a block of these sizes as context's result. */
 static int write_block(sqlite3_context *context, const block_build_state *state,
                        const uint32_t *num_keys, const bloom_filter_block_bits *bits){
   const size_t num_slots = (size_t)state->num_slots;
