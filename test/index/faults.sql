@@ -92,3 +92,9 @@ INSERT INTO followed_k(followed_k) VALUES ('merge');
 INSERT INTO followed(k, part) VALUES ('at last', 'a');
 UPDATE followed SET k = k || '.' WHERE id IN (1, 69);
 INSERT INTO followed_k(followed_k) VALUES ('merge');
+
+----
+CREATE INDEX followed_by_part ON followed(part);
+SELECT count(*) FROM followed_k WHERE part = 12;
+SELECT count(*) FROM followed_k WHERE part GLOB 'a*' AND part >= 'a' AND part < 'b';
+DROP INDEX followed_by_part;

@@ -7,7 +7,7 @@
 # anything into the index's tables; ../source/processes.py ends processes that merge; ../source/identity.py puts other
 # files under statements that are held, for filters too; writers.py and damage.py have a case for each thing that fell
 # once, kept.py files of bloom 1.2; schemas.py changes the source's schema; steps.py counts how much is read, and
-# zones.py looks at where ranges are; reader.py reads the tables as another program does; faults.sql is for
+# zones.py looks at where ranges are; beside.py compares that with the table's own indexes; reader.py reads the tables as another program does; faults.sql is for
 # ../vtab/faults.c, which fails memory, disk and what else there is.
 #
 #   --long     50,000 queries and 1,000 patterns, large tables, slow cases, and hostile tables under sanitizers
@@ -19,10 +19,10 @@ work=build/index
 mkdir -p $work || exit 1
 find_python
 case ${1-} in
-  '')        runs=12 ranges=12 hostile=30 seconds=2 most=2 long= ;;
-  --long)    runs=250 ranges=125 hostile=500 seconds=15 most=15 patterns=1000 big=10 long=--slow ;;
+  '')        runs=12 ranges=12 beside=200 hostile=30 seconds=2 most=2 long= ;;
+  --long)    runs=250 ranges=125 beside='2000 --rows 20000' hostile=500 seconds=15 most=15 patterns=1000 big=10 long=--slow ;;
   --longest | --newest)
-             runs=1000 ranges=500 hostile=2000 seconds=30 most=60 patterns=4000 big=30 long=--slow ;;
+             runs=1000 ranges=500 beside='5000 --rows 20000' hostile=2000 seconds=30 most=60 patterns=4000 big=30 long=--slow ;;
   *)      sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 # The quick ones are always the same; --long draws others.
@@ -62,6 +62,8 @@ echo "note: SQLite $("$PYTHON" -c 'import sqlite3; print(sqlite3.sqlite_version)
 random 'model' "$PYTHON" test/index/model.py --runs $runs
 random 'model, small blocks' "$PYTHON" test/index/model.py --load $small --runs $runs
 random 'ranges' "$PYTHON" test/index/ranges.py --load $small --runs $ranges
+# shellcheck disable=SC2086 # several arguments
+random "beside the table's own indexes" "$PYTHON" test/index/beside.py --queries $beside
 [ -z "$long" ] || random 'real data' "$PYTHON" test/index/real_data.py --patterns $patterns --mb 9
 for each in $cases; do
   adds_up $each "$PYTHON" test/$each.py --load $small $long

@@ -24,7 +24,7 @@ void bloom_index_columns_free(index_columns *columns){
 }
 
 static int columns_add(index_columns *columns, const char *name, const char *type,
-                       const char *collation){
+                       const char *collation, int is_not_null){
   index_column_info *column;
   if( columns->num_columns==columns->max_columns ){
     const int max_columns = 2*columns->max_columns + 8;
@@ -36,7 +36,8 @@ static int columns_add(index_columns *columns, const char *name, const char *typ
   column = &columns->list[columns->num_columns++];
   *column = (index_column_info){.name = sqlite3_mprintf("%s", name),
                                 .type = sqlite3_mprintf("%s", type),
-                                .collation = sqlite3_mprintf("%s", collation)};
+                                .collation = sqlite3_mprintf("%s", collation),
+                                .is_not_null = is_not_null};
   return column->name && column->type && column->collation ? SQLITE_OK : SQLITE_NOMEM;
 }
 
@@ -71,9 +72,9 @@ static int columns_is_strict(bloom_index *index, const char *table, int *is_stri
 static int columns_add_named(bloom_index *index, const char *table, const char *name,
                              index_columns *columns, int *num_keys, int *key){
   const char *type = NULL, *collation = NULL;
-  int is_key = 0, is_strict = 0, rc = SQLITE_NOMEM;
+  int is_not_null = 0, is_key = 0, is_strict = 0, rc = SQLITE_NOMEM;
   if( name ) rc = sqlite3_table_column_metadata(index->connection->db, index->schema, table, name,
-                                                &type, &collation, NULL, &is_key, NULL);
+                                                &type, &collation, &is_not_null, &is_key, NULL);
   if( rc!=SQLITE_OK ) return rc;
   if( is_key ){
     ++*num_keys;
@@ -82,7 +83,7 @@ static int columns_add_named(bloom_index *index, const char *table, const char *
   if( type && sqlite3_stricmp(type, "ANY")==0 ) rc = columns_is_strict(index, table, &is_strict);
   /* A type "" is NUMERIC, which is not that of no type. */
   return rc==SQLITE_OK ? columns_add(columns, name, type==NULL || is_strict ? "" : type[0] ? type
-                                     : "NUMERIC", collation) : rc;
+                                     : "NUMERIC", collation, is_not_null) : rc;
 }
 
 /* Lists the columns: the first time by PRAGMA; an authorizer that refuses it may allow a SELECT. */
@@ -138,6 +139,7 @@ static int columns_find_id(bloom_index *index, const char *table, index_columns 
   if( rc!=SQLITE_OK ) return rc;
   if( is_id ){
     columns->id_column = key;
+    columns->list[key].is_not_null = 1;
     name = columns->list[key].name;
   }
   for(i=0; i<BLOOM_COUNT_OF(names) && name==NULL; i++){
@@ -179,7 +181,8 @@ index_columns_state bloom_index_columns_compare(const index_columns *declared,
   for(i=0; i<declared->num_columns; i++){
     const index_column_info a = declared->list[i], b = now->list[i];
     if( sqlite3_stricmp(a.name, b.name)!=0 || strcmp(a.type, b.type)!=0
-       || sqlite3_stricmp(a.collation, b.collation)!=0 ) return INDEX_COLUMNS_OTHER;
+       || sqlite3_stricmp(a.collation, b.collation)!=0
+       || a.is_not_null>b.is_not_null ) return INDEX_COLUMNS_OTHER;
   }
   return now->num_columns==declared->num_columns ? INDEX_COLUMNS_SAME : INDEX_COLUMNS_MORE;
 }
@@ -255,9 +258,11 @@ char *bloom_index_columns_declaration(bloom_index *index){
   sqlite3_str_appendall(sql, "CREATE TABLE x(");
   for(i=0; i<columns->num_columns; i++){
     const index_column_info *column = &columns->list[i];
-    sqlite3_str_appendf(sql, "%s\"%w\" %s COLLATE \"%w\"", i ? ", " : "", column->name,
+    /* SQLite asks for the order of min() where there are no NULLs. */
+    sqlite3_str_appendf(sql, "%s\"%w\" %s COLLATE \"%w\"%s", i ? ", " : "", column->name,
                         columns_declared_type(column->type),
-                        column->has_no_collation ? "BINARY" : column->collation);
+                        column->has_no_collation ? "BINARY" : column->collation,
+                        column->is_not_null ? " NOT NULL" : "");
   }
   if( columns->num_columns==0 ) num_declared = columns_declare_keys(index, sql);
   /* A column of the source that got the index's name since takes the commands, too. */

@@ -23,7 +23,8 @@
 
 /* Nothing but the source is searched: lists of IN are scanned. */
 static void cost_read_line(const char *line, index_access *access){
-  if( strncmp(line, "USE TEMP B-TREE", 15)==0 ) access->sorts = 1;
+  /* Not that for the last terms of an order, which sorts few rows at a time. */
+  if( strncmp(line, "USE TEMP B-TREE FOR ORDER", 25)==0 ) access->sorts = 1;
   if( strncmp(line, "SEARCH ", 7)==0 ){
     const int is_below = strstr(line, "<?")!=NULL, is_above = strstr(line, ">?")!=NULL;
     if( strstr(line, " INTEGER PRIMARY KEY (rowid=?)") ) access->way = INDEX_ACCESS_ROW;
@@ -233,7 +234,7 @@ index_cost bloom_index_cost_blocks(const index_plan *plan, double num_rows){
   if( cost_is_one_row(plan) ) rows = 1;
   return (index_cost){
     .cost = COST_OF_ROW * (num_values>0 ? INDEX_ROWS_OF_LOOK_UP*(num_values + 1)/2.0 : 0)
-      + num_rows/1000 + COST_OF_FOUND*rows,
+      + COST_OF_SEARCH + num_rows/1000 + COST_OF_FOUND*rows,
     .num_rows = rows,
     .is_one_row = cost_is_one_row(plan)
   };

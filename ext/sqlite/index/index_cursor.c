@@ -234,6 +234,8 @@ static int cursor_look_up(index_cursor *cursor, sqlite3_value **args, index_form
     forms[i] = bloom_index_pass_form(index, plan, i, values, &cursor->lists[i]);
     /* For each interval the source would read the list once more: SQLite checks it. */
     if( plan->conditions[i].is_list && !is_free ) forms[i] = INDEX_FORM_NONE;
+    if( is_free ) rc = bloom_index_numbers_form(index, &plan->conditions[i], values[i],
+                                                &cursor->lists[i], &forms[i]);
   }
   *reading = !is_free ? INDEX_READ_INTERVALS : has_triggers ? INDEX_READ_FREE
     : bloom_sql_writer(index->connection) ? INDEX_READ_SORTED : INDEX_READ_BOUNDED;

@@ -47,6 +47,7 @@ typedef struct index_config {
 typedef struct index_column_info {
   char *name, *type, *collation;
   int has_no_collation; /* the connection does not have it: no query can read the column */
+  int is_not_null;      /* it is NOT NULL, or the INTEGER PRIMARY KEY */
 } index_column_info;
 
 /* The source's columns. */
@@ -78,7 +79,7 @@ typedef enum index_access_way {
 typedef struct index_access {
   index_access_way way;
   int is_or;
-  int sorts; /* it needs a temporary B-tree for an order or GROUP BY */
+  int sorts; /* it needs a temporary B-tree for all of an order */
 } index_access;
 
 /* The access of a statement that was looked at before. */

@@ -12,8 +12,9 @@
 
 void bloom_index_list_free(index_list *list){
   size_t i;
-  for(i=0; i<list->num_values; i++) sqlite3_value_free(list->values[i]);
+  for(i=0; i<list->num_values && list->values; i++) sqlite3_value_free(list->values[i]);
   sqlite3_free(list->values);
+  sqlite3_free(list->prefixes);
   memset(list, 0, sizeof(*list));
 }
 
@@ -79,10 +80,17 @@ static int list_start(bloom_tvf_cursor *base, sqlite3_value **args){
 
 static void list_column(const bloom_tvf_cursor *base, sqlite3_context *context, int column){
   const list_cursor *cursor = (const list_cursor *)base;
-  sqlite3_value *value = cursor->list->values[cursor->number];
-  const int type = sqlite3_value_type(value);
-  if( column==0 ) sqlite3_result_value(context, value);
-  else sqlite3_result_int(context, type==SQLITE_INTEGER || type==SQLITE_FLOAT);
+  const index_list *list = cursor->list;
+  if( list->prefixes ){
+    const index_prefix *prefix = &list->prefixes[cursor->number];
+    if( column==0 ) sqlite3_result_text(context, prefix->text, -1, SQLITE_TRANSIENT);
+    else sqlite3_result_int(context, prefix->has_zeros);
+  }else if( column==0 ){
+    sqlite3_result_value(context, list->values[cursor->number]);
+  }else{
+    const int type = sqlite3_value_type(list->values[cursor->number]);
+    sqlite3_result_int(context, type==SQLITE_INTEGER || type==SQLITE_FLOAT);
+  }
 }
 
 const bloom_tvf bloom_index_list_tvf = {

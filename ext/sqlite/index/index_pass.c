@@ -133,6 +133,7 @@ static const char *const pass_forms[] = {
   [INDEX_FORM_PREFIX]          = "@ >= +$ AND @ < +? OR @ >= x''",
   [INDEX_FORM_NUMBER]          = "@ # CAST(? AS NUMERIC)",
   [INDEX_FORM_NUMBER_OR_TEXT]  = "@ # CAST(? AS NUMERIC) OR @ # +?",
+  [INDEX_FORM_NUMBER_BY_INDEX] = "@ # CAST(? AS NUMERIC) OR @ # +?",
   [INDEX_FORM_LIST]            = "@ IN (SELECT l.value FROM bloom_index_list(?) AS l)",
   [INDEX_FORM_LIST_OF_NUMBERS] = "@ IN (SELECT CAST(l.value AS NUMERIC) FROM bloom_index_list(?) AS"
                                  " l)",
@@ -171,9 +172,26 @@ static int pass_exact_literal(int i){
   return 4 + INDEX_MAX_CONDITIONS + i;
 }
 
+/* Appends which rows may have a number in a column: itself, a text that begins with its digits, or
+** one that begins with what stands before digits. */
+static void pass_append_by_index(const bloom_index *index, sqlite3_str *sql,
+                                 index_condition condition, int i){
+  const char *id = index->columns.id_name, *schema = index->schema, *source = index->source_name;
+  const char *name = index->columns.list[condition.column].name;
+  sqlite3_str_appendf(sql, " AND x.\"%w\" IN (SELECT y.\"%w\" FROM \"%w\".\"%w\" AS y WHERE"
+                      " y.\"%w\" = +?%d", id, id, schema, source, name, 3 + i);
+  sqlite3_str_appendf(sql, " UNION ALL SELECT y.\"%w\" FROM \"%w\".\"%w\" AS y WHERE"
+                      " y.\"%w\" >= '' AND y.\"%w\" < '1'", id, schema, source, name, name);
+  sqlite3_str_appendf(sql, " UNION ALL SELECT y.\"%w\" FROM bloom_index_list(?%d) AS l CROSS JOIN"
+                      " \"%w\".\"%w\" AS y WHERE y.\"%w\" >= l.value AND y.\"%w\" < l.value ||"
+                      " CASE WHEN l.is_number THEN '1' ELSE 'f' END)", id, pass_exact_literal(i),
+                      schema, source, name, name);
+}
+
 /* Appends the condition with number i, whose parameter is ?(3+i). */
 static void pass_append_condition(const bloom_index *index, sqlite3_str *sql,
-                                  const index_plan *plan, int i, index_form form, int is_free){
+                                  const index_plan *plan, int i, index_form form,
+                                  index_reading reading){
   const index_condition condition = plan->conditions[i];
   const char *text = pass_forms[form];
   const int exact = pass_exact_literal(i), in_any_case = exact + INDEX_MAX_CONDITIONS;
@@ -190,14 +208,16 @@ static void pass_append_condition(const bloom_index *index, sqlite3_str *sql,
   }
   if( form==INDEX_FORM_PLAIN && condition.kind==INDEX_IS_NULL ){
     text = "@ #";
-  }else if( form==INDEX_FORM_PLAIN && condition.has_beginning && is_free ){
+  }else if( form==INDEX_FORM_PLAIN && condition.has_beginning && reading!=INDEX_READ_INTERVALS ){
     /* SQLite finds the beginning of a pattern in an index, though not in the REAL infinity.  So it
     ** does here if it does so in the query, which it does of literals and parameters. */
-    text = "@ # ?";
+    text = reading!=INDEX_READ_COST ? "@ # ?" : condition.kind==INDEX_GLOB ? "@ # 'a*'"
+      : "@ # 'a%'";
   }
   sqlite3_str_appendall(sql, " AND (");
   pass_append_form(index, sql, text, condition, 3 + i);
   sqlite3_str_appendall(sql, ")");
+  if( form==INDEX_FORM_NUMBER_BY_INDEX ) pass_append_by_index(index, sql, condition, i);
 }
 
 void bloom_index_pass_results(const bloom_index *index, const index_plan *plan, int *results){
@@ -236,11 +256,12 @@ char *bloom_index_pass_statement(const bloom_index *index, const index_plan *pla
   }
   sqlite3_str_appendf(sql, " FROM " INDEX_SOURCE "%s WHERE ", index->schema, index->source_name,
                       is_free ? "" : " NOT INDEXED");
-  if( reading==INDEX_READ_FREE ) sqlite3_str_appendall(sql, "1");
+  if( reading==INDEX_READ_FREE
+     || reading==INDEX_READ_COST ) sqlite3_str_appendall(sql, "1");
   else sqlite3_str_appendf(sql, "x.\"%w\" BETWEEN ?1 AND ?2", id);
   for(i=0; i<plan->num_conditions; i++){
     if( forms[i]==INDEX_FORM_NONE && plan->conditions[i].kind!=INDEX_EQ ) continue;
-    pass_append_condition(index, sql, plan, i, forms[i], is_free);
+    pass_append_condition(index, sql, plan, i, forms[i], reading);
   }
   if( reading==INDEX_READ_INTERVALS ) sqlite3_str_appendf(sql, " ORDER BY x.\"%w\"%s", id,
                                                           plan->flags & INDEX_PLAN_DESCENDING
@@ -303,6 +324,9 @@ int bloom_index_pass_bind(bloom_index *index, sqlite3_stmt *rows, const index_pl
     else if( bloom_index_kinds[condition.kind].is_pattern ) rc = pass_bind_pattern(rows, 3 + i,
         args[i]);
     else rc = bloom_sql_bind(rows, 3 + i, args[i]);
+    if( rc==SQLITE_OK && forms[i]==INDEX_FORM_NUMBER_BY_INDEX ){
+      rc = bloom_index_list_bind(rows, pass_exact_literal(i), &lists[i]);
+    }
   }
   if( rc==SQLITE_OK && plan->limit>=0 ){
     rc = bloom_sql_bind(rows, 3 + plan->limit, args[plan->limit]);

@@ -97,18 +97,22 @@ static int plan_find_access(bloom_index *index, sqlite3_index_info *info, const 
   index_form forms[INDEX_MAX_CONDITIONS];
   sqlite3_value *literals[INDEX_MAX_CONDITIONS] = {NULL};
   const index_list list = {.has_others = 1};
-  int i, rc;
+  int i, rc = SQLITE_OK;
   for(i=0; i<info->nConstraint; i++){
     const int number = info->aConstraintUsage[i].argvIndex - 1;
     if( number>=0 && number<plan->num_conditions && plan->conditions[number].is_literal ){
       literals[number] = bloom_index_plan_literal(info, i);
     }
   }
-  for(i=0; i<plan->num_conditions; i++){
+  for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
+    index_list prefixes = {.num_values = 0};
     forms[i] = bloom_index_pass_form(index, plan, i, literals, &list);
+    rc = bloom_index_numbers_form(index, &plan->conditions[i], literals[i], &prefixes, &forms[i]);
+    bloom_index_list_free(&prefixes);
   }
+  if( rc!=SQLITE_OK ) return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
   rc = bloom_index_cost_access(index, bloom_index_pass_statement(index, plan, forms,
-      INDEX_READ_FREE), access);
+      INDEX_READ_COST), access);
   return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK; /* of other errors xFilter tells */
 }
 
@@ -136,6 +140,17 @@ static int plan_take_free(bloom_index *index, sqlite3_index_info *info, index_pl
   return rc;
 }
 
+/* 1 if the source's own way is that of all conditions which entries serve: patterns by their
+** beginnings, in an index.  Entries would leave as many rows at least. */
+static int plan_is_by_beginning(const index_plan *plan, const index_access *access){
+  int i;
+  for(i=0; i<plan->num_conditions; i++){
+    const index_condition condition = plan->conditions[i];
+    if( condition.zone>=0 || (condition.key>=0 && !condition.has_beginning) ) return 0;
+  }
+  return access->way==INDEX_ACCESS_SHORT_RANGE;
+}
+
 /* Chooses between the source's own ways and entries, and what becomes of the order. */
 static int plan_choose(bloom_index *index, sqlite3_index_info *info, index_plan *plan,
                        double num_rows){
@@ -153,7 +168,8 @@ static int plan_choose(bloom_index *index, sqlite3_index_info *info, index_plan 
   if( rc!=SQLITE_OK ) return rc;
   cost = bloom_index_cost_free(plan, &access, num_rows);
   of_blocks = bloom_index_cost_blocks(plan, num_rows);
-  if( can_prune && (access.way==INDEX_ACCESS_SCAN || of_blocks.cost<cost.cost) ){
+  if( can_prune && (access.way==INDEX_ACCESS_SCAN || of_blocks.cost<cost.cost)
+     && !plan_is_by_beginning(plan, &access) ){
     /* Rows come by their ids then, or, where xFilter gives entries up, by the same order. */
     if( !is_by_id ) plan->num_orders = 0;
     info->orderByConsumed = is_by_id;

@@ -116,9 +116,15 @@ char *bloom_index_plan_print(const bloom_index *index, const index_plan *plan,
 
 /* -- index_list.c ------------------------------------------------------------------------- */
 
-/* The values of an IN, without NULLs.  All zeros is an empty list. */
+/* What texts begin with; has_zeros: a digit other than 0 does not follow. */
+typedef struct index_prefix {
+  char text[15], has_zeros;
+} index_prefix;
+
+/* The values of an IN, without NULLs, or prefixes in place of them.  All zeros is an empty list. */
 typedef struct index_list {
   sqlite3_value **values;
+  index_prefix *prefixes;
   size_t num_values;
   int has_numbers, has_others; /* INTEGER or REAL; TEXT or BLOB */
 } index_list;
@@ -180,6 +186,7 @@ typedef enum index_form {
   INDEX_FORM_PREFIX,         /* its partner is in it, and BLOBs pass, too */
   INDEX_FORM_NUMBER,         /* the value becomes a number, if it can */
   INDEX_FORM_NUMBER_OR_TEXT,
+  INDEX_FORM_NUMBER_BY_INDEX, /* as the latter, of rows that an index of the source's leads to */
   INDEX_FORM_LIST,
   INDEX_FORM_LIST_OF_NUMBERS,
   INDEX_FORM_LIST_OF_BOTH
@@ -189,6 +196,7 @@ typedef enum index_form {
 typedef enum index_reading {
   INDEX_READ_INTERVALS, /* one interval of ids after the other, from ?1 to ?2 */
   INDEX_READ_FREE,      /* all rows, in the way that SQLite chooses */
+  INDEX_READ_COST,      /* the same, to be explained: any pattern stands for one with a beginning */
   INDEX_READ_BOUNDED,   /* as SQLite chooses, ids from ?1 to ?2: those of when the cursor opened */
   INDEX_READ_SORTED     /* as INDEX_READ_BOUNDED, all rows before the first one is returned */
 } index_reading;
@@ -208,6 +216,13 @@ void bloom_index_pass_results(const bloom_index *index, const index_plan *plan, 
 /* Binds the conditions' values. */
 int bloom_index_pass_bind(bloom_index *index, sqlite3_stmt *rows, const index_plan *plan,
                           const index_form *forms, sqlite3_value **args, index_list *lists);
+
+/* -- index_numbers.c ---------------------------------------------------------------------- */
+
+/* Sets *form to one that an index of the source's own serves, if there is one for the value, and
+** *list, which the caller frees, to what it binds then. */
+int bloom_index_numbers_form(bloom_index *index, const index_condition *condition,
+                             sqlite3_value *value, index_list *list, index_form *form);
 
 /* -- index_cursor.c ----------------------------------------------------------------------- */
 

@@ -276,21 +276,22 @@ static void plan_find_partners(sqlite3_index_info *info, index_plan *plan, const
   }
 }
 
-/* 1 if a LIKE or GLOB of which SQLite made a range is taken itself. */
+/* 1 if SQLite may have made this end of a LIKE or GLOB that is taken itself.  From 3.38 on it shows
+** its ends as literals. */
 static int plan_is_range_of_pattern(const bloom_index *index, sqlite3_index_info *info, int number){
   const struct sqlite3_index_constraint *constraint = &info->aConstraint[number];
+  const int tells_literals = sqlite3_libversion_number()>=3038000;
   index_condition pattern;
-  int i;
+  int i, may_be = 0, is_taken = 0;
   if( constraint->op!=SQLITE_INDEX_CONSTRAINT_GE
      && constraint->op!=SQLITE_INDEX_CONSTRAINT_LT ) return 0;
-  for(i=0; i<info->nConstraint; i++){
-    if( info->aConstraint[i].iColumn!=constraint->iColumn
-       || !info->aConstraint[i].usable ) continue;
-    if( plan_condition(index, info, i, &pattern) && bloom_index_kinds[pattern.kind].is_pattern ){
-      return 1;
-    }
+  for(i=0; i<info->nConstraint && !(may_be && is_taken); i++){
+    if( info->aConstraint[i].iColumn!=constraint->iColumn ) continue;
+    may_be |= !tells_literals || plan_is_other_end(info, number, i);
+    is_taken |= info->aConstraint[i].usable && plan_condition(index, info, i, &pattern)
+      && bloom_index_kinds[pattern.kind].is_pattern;
   }
-  return 0;
+  return may_be && is_taken;
 }
 
 /* Finds whether entries serve a pattern, and whether the source may call its function. */

@@ -191,8 +191,9 @@ int bloom_index_like_read_literal(index_condition *condition, sqlite3_value *lit
     rc = SQLITE_NOMEM;
   }else if( index_is_regexp(condition->kind) ){
     bloom_regexp regexp;
+    uint32_t i;
     rc = bloom_index_regexp_read(copy, condition->kind, &regexp);
-    is_empty = regexp.num_literals==0;
+    for(i=0; i<regexp.required.num_terms; i++) is_empty |= regexp.required.terms[i]==0;
   }else{
     is_empty = bloom_needle_is_empty(condition->kind==INDEX_GLOB ? BLOOM_NEEDLE_GLOB
                                      : BLOOM_NEEDLE_LIKE, text, (size_t)sqlite3_value_bytes(copy));
