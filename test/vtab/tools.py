@@ -46,9 +46,9 @@ def alembic(files):
     return sqlalchemy, engine, MigrationContext, Operations
 
 
-def page():
-    """sql/LIMITS.md, which tells users what to run."""
-    with open(os.path.join(TOP, "sql", "LIMITS.md"), encoding="utf-8") as file:
+def page(name="LIMITS.md"):
+    """sql/LIMITS.md, which tells users what to run, or another page of sql."""
+    with open(os.path.join(TOP, "sql", name), encoding="utf-8") as file:
         return file.read()
 
 
