@@ -5,7 +5,7 @@
 # every shape; real_data.py searches kept texts; regexps.py asks those who match regular expressions whether a text
 # has what is required, and regexp_functions.py has functions that are to be trusted, or not; hostile.py writes
 # anything into the index's tables; ../source/processes.py ends processes that merge; ../source/identity.py puts other
-# files under statements that are held, for filters too; writers.py and damage.py have a case for each thing that fell
+# files under statements that are held, for filters too; commands.py has CREATE and merges; writers.py and damage.py have a case for each thing that fell
 # once, kept.py files of bloom 1.2; schemas.py changes the source's schema; steps.py counts how much is read, and
 # zones.py looks at where ranges are; beside.py compares that with the table's own indexes; reader.py reads the tables as another program does; faults.sql is for
 # ../vtab/faults.c, which fails memory, disk and what else there is.
@@ -31,7 +31,7 @@ seed=${BLOOM_TEST_SEED:-$drawn}
 echo "note: seed $seed; BLOOM_TEST_SEED=$seed draws the same"
 
 make -s -j "$jobs" bloom.so build/release/test/vtab/faults || exit 1
-cases='source/identity index/writers index/kept index/growth index/damage index/schemas index/shapes index/steps index/zones index/self_writes index/reader index/regexp_functions'
+cases='source/identity index/commands index/writers index/kept index/growth index/damage index/schemas index/shapes index/steps index/zones index/self_writes index/reader index/regexp_functions'
 small=build/tiny/bloom
 make_tiny || exit 1
 # A random test, and its notes.

@@ -2,6 +2,8 @@
 ** CREATE VIRTUAL TABLE name USING bloom_index(table, column [LIKE], ...): the table itself,
 ** of which a query reads the blocks of rows that can hold what it asks for.
 **
+** It makes entries of all rows, unless the last argument is `unmerged`.
+**
 **   SELECT * FROM name WHERE column = ?          the rows that the table has
 **   INSERT INTO name(name) VALUES ('merge')      takes new and changed rows into entries
 **   INSERT INTO name(name) VALUES ('merge=N')    N rows at most
@@ -88,6 +90,14 @@ static int index_drop(bloom_index *index){
 
 /* -- Making and opening, as SQLite calls it ------------------------------------------------ */
 
+/* Makes entries of all rows.  SQLite itself takes back a CREATE that fails. */
+static int index_fill(bloom_index *index){
+  const index_layout *layout;
+  int ignored, rc = bloom_index_layout_read(index, &layout);
+  if( rc==SQLITE_OK ) rc = bloom_index_merge_core(index, layout, INDEX_MERGE_ALL, &ignored);
+  return rc;
+}
+
 /* Makes all of an index of which config and declaration are good. */
 static int index_make(bloom_index *index, char **error){
   const sqlite3_int64 last_rowid = sqlite3_last_insert_rowid(index->connection->db);
@@ -99,7 +109,12 @@ static int index_make(bloom_index *index, char **error){
       : SQLITE_NOMEM;
   }
   if( rc==SQLITE_OK ) rc = bloom_index_reset(index);
+  if( rc==SQLITE_OK && !index->config.is_unmerged ) rc = index_fill(index);
   if( rc!=SQLITE_OK ){
+    if( *error==NULL ){
+      *error = index->base.zErrMsg; /* words of a merge */
+      index->base.zErrMsg = NULL;
+    }
     rc = bloom_index_failure(index, rc, error);
     /* A table of the user's may have one of the names. */
     if( num_tables<bloom_index_num_tables(index) ) bloom_index_tables_drop(index, num_tables);
@@ -156,6 +171,11 @@ static int index_create(sqlite3 *db, void *connection, int num_args, const char 
   if( rc==SQLITE_OK ) rc = bloom_index_args_read(num_args - 3, args + 3, 1, &index->arguments,
                                                  error);
   if( rc==SQLITE_OK ) rc = index_read_source(index, error);
+  if( rc==SQLITE_OK && index->config.is_unmerged
+     && bloom_index_columns_find(&index->columns, "unmerged")>=0 ){
+    rc = bloom_fail_vtab(error, "bloom_index: table %s has a column unmerged, which is an option,"
+                                " too: write it in quotes to index it", index->config.source);
+  }
   if( rc==SQLITE_OK ) rc = bloom_index_config_set(index, error);
   if( rc==SQLITE_OK ) rc = index_name_check(index, index->name, error);
   if( rc==SQLITE_OK ) rc = index_declare(index, error);

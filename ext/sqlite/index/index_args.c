@@ -1,7 +1,7 @@
 /*
 ** The arguments of CREATE VIRTUAL TABLE ... USING bloom_index(...):
 **
-**   table, column [LIKE [REGEXP] | RANGE] [, ...]
+**   table, column [LIKE [REGEXP] | RANGE] [, ...] [, unmerged]
 */
 #include "index_source.h"
 
@@ -45,6 +45,11 @@ static int args_read_column(bloom_token name, index_config *config, char **error
   return key->name ? SQLITE_OK : SQLITE_NOMEM;
 }
 
+/* Returns 1 if an argument is the option, and no column in quotes. */
+static int args_is_unmerged(bloom_token first){
+  return bloom_token_is(first, "unmerged") && bloom_token_after(first).num_chars==0;
+}
+
 int bloom_index_args_read(int num_args, const char *const *texts, int is_new,
                           index_config *config, char **error){
   int i, rc = SQLITE_OK;
@@ -54,8 +59,13 @@ int bloom_index_args_read(int num_args, const char *const *texts, int is_new,
     if( first.kind=='a' && bloom_token_after(first).kind=='=' ){
       /* One that bloom 1.2 made may have options. */
       if( is_new ) rc = args_refuse_option(first, error);
+    }else if( is_new && i==num_args - 1 && config->num_keys>0 && args_is_unmerged(first) ){
+      config->is_unmerged = 1;
     }else if( config->source ){
-      rc = args_read_column(first, config, error);
+      /* One that is made has a column that is called unmerged, or a table too many to drop. */
+      if( config->num_keys<INDEX_MAX_KEYS || is_new || !args_is_unmerged(first) ){
+        rc = args_read_column(first, config, error);
+      }
     }else if( !bloom_token_is_name(first) || bloom_token_after(first).num_chars ){
       rc = bloom_fail_vtab(error,
                            "bloom_index: argument 1 must be the name of a table, not: %s; write "

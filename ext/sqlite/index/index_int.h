@@ -37,6 +37,7 @@ typedef struct index_config {
   char *source; /* the table's name then; ALTER TABLE may have renamed it since */
   index_key keys[INDEX_MAX_KEYS];
   int num_keys;
+  int is_unmerged; /* of CREATE: it leaves rows to 'merge' */
   /* The source has no INTEGER PRIMARY KEY: NAME_canary tells whether its rowids changed since. */
   int has_hidden_ids;
   uint32_t version;  /* of the SQLite that computed the values of virtual columns for entries */

@@ -88,8 +88,8 @@ int bloom_index_locate(bloom_index *index);
 /* -- index_config.c, index_args.c --------------------------------------------------------- */
 
 /* Sets config to what the arguments of CREATE VIRTUAL TABLE say:
-** bloom_index(table, column [LIKE [REGEXP] | RANGE], ...).  SQLITE_OK,
-** SQLITE_NOMEM, or SQLITE_ERROR with *error.  bloom_index_config_free() is for the caller. */
+** bloom_index(table, column [LIKE [REGEXP] | RANGE], ... [, unmerged]).  SQLITE_OK, SQLITE_NOMEM,
+** or SQLITE_ERROR with *error.  bloom_index_config_free() is for the caller. */
 int bloom_index_args_read(int num_args, const char *const *texts, int is_new,
                           index_config *config, char **error);
 
