@@ -16,7 +16,6 @@ KNOWN = [
     "ext/sqlite/index/index_regexp.c ext/sqlite/index/index_texts.c",
     "ext/sqlite/index/index_source.c ext/sqlite/index/index_triggers.c",
     "ext/sqlite/index/index_plan_conditions.c ext/sqlite/index/index_zone_keys.c",
-    "ext/sqlite/vtab/vtab_journal.c ext/sqlite/vtab/vtab_layout.c ext/sqlite/vtab/vtab_pages.c",
 ]
 
 # Defined once, by bloom.c, and needed by every file that calls SQLite.

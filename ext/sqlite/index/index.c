@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "../errors.h"
-#include "../source/commands.h"
+#include "../source/follow.h"
 #include "../source/source.h"
 
 /* -- What the methods are made of ---------------------------------------------------------- */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "../errors.h"
-#include "../source/tokens.h"
+#include "../source/sql.h"
 
 static int args_refuse_option(bloom_token name, char **error){
   if( bloom_token_is(name, "bits_per_block") || bloom_token_is(name, "probes") ){

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "../errors.h"
-#include "../source/tokens.h"
+#include "../source/sql.h"
 
 /* -- Columns ---------------------------------------------------------------------------- */
 

@@ -15,7 +15,7 @@
 
 #include "../errors.h"
 #include "../connection.h"
-#include "../source/tokens.h"
+#include "../source/sql.h"
 #include "../vtab/vtab.h"
 
 /* Column numbers, in the order of the schema. */
@@ -133,7 +133,7 @@ static int info_find(info_cursor *info, const char *name, const char *schema, ch
                          schema ? "." : "", name);
 }
 
-/* -- A bloom_index ------------------------------------------------------------------------------ */
+/* -- A bloom_index ------------------------------------------------------------------------ */
 
 /* Counts rows of a query, which is the text behind FROM, and freed. */
 static int info_count(info_cursor *info, int column, char *from){
@@ -276,10 +276,10 @@ static int info_read_index(info_cursor *info, char **error){
   return rc;
 }
 
-/* -- A filter ------------------------------------------------------------------------------------ */
+/* -- A filter ------------------------------------------------------------------------------ */
 
-/* Asks the filter itself.  Not behind the guard, where its methods run no SQL; nothing but they run,
-** for the table is what it was found to be. */
+/* Asks the filter itself.  Not behind the guard, where its methods run no SQL; nothing but they
+** run, for the table is what it was found to be. */
 static int info_read_filter(info_cursor *info, char **error){
   static const int columns[] = {COLUMN_MERGED, COLUMN_UNMERGED, COLUMN_BYTES};
   sqlite3 *db = info->connection->db;
@@ -308,7 +308,7 @@ static int info_read_filter(info_cursor *info, char **error){
   return rc==SQLITE_ROW || rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-/* -- The function -------------------------------------------------------------------------------- */
+/* -- The function -------------------------------------------------------------------------- */
 
 /* args: the table's name; the database's, which may be missing. */
 static int info_start(bloom_tvf_cursor *cursor, sqlite3_value **args){

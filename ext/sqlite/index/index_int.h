@@ -7,9 +7,8 @@
 #define BLOOM_SQLITE_INDEX_INT_H
 
 #include "../connection.h"
-#include "../source/database.h"
+#include "../source/follow.h"
 #include "../source/equality.h"
-#include "../source/schema.h"
 #include "../source/sql.h"
 
 #define INDEX_MAX_KEYS 16

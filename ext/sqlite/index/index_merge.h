@@ -4,7 +4,7 @@
 #ifndef BLOOM_SQLITE_INDEX_MERGE_H
 #define BLOOM_SQLITE_INDEX_MERGE_H
 
-#include "../source/commands.h"
+#include "../source/follow.h"
 #include "index_texts.h"
 #include "index_zones.h"
 

@@ -13,7 +13,7 @@
 
 #include "../errors.h"
 #include "../source/source.h"
-#include "../source/tokens.h"
+#include "../source/sql.h"
 
 /* -- Indexed columns ------------------------------------------------------------------------ */
 

@@ -4,7 +4,7 @@
 #ifndef BLOOM_SQLITE_INDEX_SOURCE_H
 #define BLOOM_SQLITE_INDEX_SOURCE_H
 
-#include "../source/triggers.h"
+#include "../source/follow.h"
 
 #include "index_int.h"
 

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "../errors.h"
-#include "../source/tokens.h"
+#include "../source/sql.h"
 
 /* A trigger's name is that of the index and suffix; it notes the id of the row that its event has
 ** as old or new. */

@@ -9,7 +9,6 @@
 #include "../../core/parquet/parquet.h"
 #include "../real_cells.h"
 #include "sql.h"
-#include "tokens.h"
 
 /* A text of this size needs no memory to be changed in. */
 #define SHORT_TEXT_BYTES 256

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "../errors.h"
-#include "tokens.h"
+#include "sql.h"
 
 void bloom_source_free(bloom_source *source){
   int i;

@@ -1,12 +1,111 @@
 /*
-** Statements of bloom's own.
+** SQL of bloom's own: its text as tokens, statements, and rows of shadow tables as bytes.
 */
 #include "sql.h"
 
 #include <stdarg.h>
 #include <string.h>
 
-#include "tokens.h"
+#include "../../core/hash.h"
+#include "../errors.h"
+#include "../key.h"
+
+
+/* -- Tokens --------------------------------------------------------------------------------- */
+
+static int is_name_char(char c){
+  return (c>='a' && c<='z') || (c>='A' && c<='Z') || (c>='0' && c<='9') || c=='_' || c=='$'
+    || (c & 0x80);
+}
+
+static const char *skip_blanks_and_comments(const char *text){
+  for(;;){
+    if( bloom_is_space(*text) ){
+      text++;
+    }else if( text[0]=='-' && text[1]=='-' ){
+      while( *text && *text!='\n' ) text++;
+    }else if( text[0]=='/' && text[1]=='*' ){
+      const char *end = strstr(text + 2, "*/");
+      text = end ? end + 2 : text + strlen(text);
+    }else{
+      return text;
+    }
+  }
+}
+
+bloom_token bloom_token_first(const char *text){
+  bloom_token t = {.num_chars = 0};
+  t.text = text = skip_blanks_and_comments(text);
+  t.kind = *text;
+  if( *text==0 ) return t;
+  if( is_name_char(*text) ){
+    t.kind = 'a';
+    while( is_name_char(text[t.num_chars]) ) t.num_chars++;
+    return t;
+  }
+  t.num_chars = 1;
+  if( strchr("'\"`[", *text) ){
+    char end = *text;
+    if( end=='[' ) end = ']';
+    while( text[t.num_chars] ){
+      if( text[t.num_chars++]!=end ) continue;
+      if( end==']' || text[t.num_chars]!=end ) break;
+      t.num_chars++;
+    }
+  }
+  return t;
+}
+
+bloom_token bloom_token_after(bloom_token token){
+  return bloom_token_first(token.text + token.num_chars);
+}
+
+char *bloom_token_unquoted(bloom_token token){
+  char *text = sqlite3_malloc64(token.num_chars + 1);
+  size_t length = 0;
+  if( text==NULL ) return NULL;
+  if( token.kind=='a' ){
+    memcpy(text, token.text, token.num_chars);
+    length = token.num_chars;
+  }else{
+    size_t i;
+    for(i=1; i+1<token.num_chars; i++){
+      text[length++] = token.text[i];
+      if( token.kind!='[' && token.text[i]==token.kind ) i++; /* a quote is doubled */
+    }
+  }
+  text[length] = 0;
+  return text;
+}
+
+/* The quotes are closed in a token that SQLite took apart itself. */
+int bloom_token_is_name(bloom_token token){
+  return token.num_chars>0 && (token.kind=='a' || strchr("'\"`[", token.kind)!=NULL);
+}
+
+int bloom_token_is(bloom_token token, const char *word){
+  return token.kind=='a' && token.num_chars==strlen(word)
+    && sqlite3_strnicmp(token.text, word, (int)token.num_chars)==0;
+}
+
+bloom_token bloom_token_closing(bloom_token token){
+  int depth = 0;
+  for(; token.num_chars; token = bloom_token_after(token)){
+    depth += (token.kind=='(') - (token.kind==')');
+    if( depth==0 ) break;
+  }
+  return token;
+}
+
+int bloom_text_has(const char *text, const char *part){
+  const int num_chars = (int)strlen(part);
+  for(; *text; text++){
+    if( sqlite3_strnicmp(text, part, num_chars)==0 ) return 1;
+  }
+  return 0;
+}
+
+/* -- Statements ----------------------------------------------------------------------------- */
 
 /* Makes a text of a function's format and the arguments behind it. */
 #define FORMAT_TEXT(text, format) do{ \
@@ -228,4 +327,44 @@ int bloom_sql_has_rows_on_their_way(bloom_connection *connection, int *has_rows)
   if( rc!=SQLITE_TOOBIG ) return rc;
   *has_rows = 1; /* it may have: SQL that is as long as it may be cannot be explained */
   return SQLITE_OK;
+}
+
+/* -- Rows as bytes -------------------------------------------------------------------------- */
+
+/* SQLITE_ERROR is how SQLite says that there is no such table, column, row or BLOB. */
+static int check_blob(int rc, sqlite3_blob *blob, int num_bytes){
+  if( rc==SQLITE_ERROR ) return SQLITE_NOTFOUND;
+  if( rc==SQLITE_OK && sqlite3_blob_bytes(blob)!=num_bytes ) return SQLITE_NOTFOUND;
+  return rc;
+}
+
+int bloom_blob_open(
+  bloom_blob_place place, sqlite3_int64 row, int is_writable, int num_bytes, sqlite3_blob **blob
+){
+  int rc;
+  *blob = NULL;
+  rc = sqlite3_blob_open(place.db, place.schema, place.table, place.column, row, is_writable, blob);
+  return check_blob(rc, *blob, num_bytes);
+}
+
+int bloom_blob_move(sqlite3_blob *blob, sqlite3_int64 row, int num_bytes){
+  return check_blob(sqlite3_blob_reopen(blob, row), blob, num_bytes);
+}
+
+int bloom_blob_close(sqlite3_blob *blob, int rc){
+  const int close_rc = sqlite3_blob_close(blob);
+  return rc==SQLITE_OK ? close_rc : rc;
+}
+
+int bloom_blob_write_row(
+  bloom_blob_place place, sqlite3_int64 row, const void *bytes, int num_bytes
+){
+  sqlite3_blob *blob;
+  int rc = bloom_blob_open(place, row, 1, num_bytes, &blob);
+  if( rc==SQLITE_OK ) rc = sqlite3_blob_write(blob, bytes, num_bytes, 0);
+  return bloom_blob_close(blob, rc);
+}
+
+uint64_t bloom_checksum(const void *bytes, size_t num_bytes){
+  return bloom_xxh64(bytes, num_bytes);
 }

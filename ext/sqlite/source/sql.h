@@ -1,4 +1,50 @@
 /*
+** SQL of bloom's own: its text as tokens, statements behind one guard, and rows of shadow tables as
+** bytes.
+*/
+#ifndef BLOOM_SQLITE_SOURCE_SQL_H
+#define BLOOM_SQLITE_SOURCE_SQL_H
+
+#include <stddef.h>
+
+#include "../connection.h"
+
+
+/* -- Tokens --------------------------------------------------------------------------------- */
+
+/*
+** SQL text as tokens, just well enough to read the arguments of CREATE VIRTUAL TABLE and a
+** column's DEFAULT.
+*/
+
+typedef struct bloom_token {
+  const char *text;
+  size_t num_chars; /* 0: the end */
+  char kind;        /* 'a' a name or number, its first quote if quoted, else the character itself */
+} bloom_token;
+
+bloom_token bloom_token_first(const char *text);
+bloom_token bloom_token_after(bloom_token token);
+
+/* The ) that closes token, which is a (; the end if there is none. */
+bloom_token bloom_token_closing(bloom_token token);
+
+/* 1 if a token is this word, whatever its case, and not quoted. */
+int bloom_token_is(bloom_token token, const char *word);
+
+/* 1 if a token is a name, or a number, in whatever quotes. */
+int bloom_token_is_name(bloom_token token);
+
+/* A token's text without its quotes, to be freed; NULL if there is no memory. */
+char *bloom_token_unquoted(bloom_token token);
+
+/* 1 if text has part in it, whatever its case.  Not by SQL, whose functions an application may
+** have replaced. */
+int bloom_text_has(const char *text, const char *part);
+
+/* -- Statements ----------------------------------------------------------------------------- */
+
+/*
 ** SQL that bloom runs itself, behind one guard.
 **
 ** In a hostile file a table can be a view, or have a trigger, that comes back to bloom while
@@ -7,10 +53,6 @@
 ** without looks at connection->is_running first.  What stands between two steps is bloom's
 ** own code, which nothing comes back to.
 */
-#ifndef BLOOM_SQLITE_SOURCE_SQL_H
-#define BLOOM_SQLITE_SOURCE_SQL_H
-
-#include "../connection.h"
 
 /* Compiles one statement.  SQL is a format and arguments, as sqlite3_mprintf() takes them; or, in
 ** functions that end in _text, a text that they free, NULL when out of memory. */
@@ -82,5 +124,40 @@ int bloom_sql_has_two_writers(bloom_connection *connection);
 /* Sets *has_rows to whether a statement of the connection may be in the middle of writing rows,
 ** other than one statement without triggers: then rows of a trigger's table may be on their way. */
 int bloom_sql_has_rows_on_their_way(bloom_connection *connection, int *has_rows);
+
+/* -- Rows as bytes -------------------------------------------------------------------------- */
+
+/*
+** Rows of a shadow table as bytes, by sqlite3_blob: no view, trigger or CHECK of a hostile
+** file runs.  What is opened to be written is closed again within the call.
+*/
+
+/* Where a value is: a rowid table's column. */
+typedef struct bloom_blob_place {
+  sqlite3 *db;
+  const char *schema, *table, *column;
+} bloom_blob_place;
+
+/* Opens the value in a row, which must hold num_bytes.  SQLITE_OK; SQLITE_NOTFOUND where there is
+** no such table, row or BLOB, or it has another size; else SQLite's error.  *blob is to be
+** closed by sqlite3_blob_close(), which takes NULL. */
+int bloom_blob_open(
+  bloom_blob_place place, sqlite3_int64 row, int is_writable, int num_bytes, sqlite3_blob **blob
+);
+
+/* Moves an open blob to another row, whose value must hold num_bytes.  Returns what opening it
+** would. */
+int bloom_blob_move(sqlite3_blob *blob, sqlite3_int64 row, int num_bytes);
+
+/* Closes what was written to: rc, or, where that is SQLITE_OK, the error of closing. */
+int bloom_blob_close(sqlite3_blob *blob, int rc);
+
+/* Writes one whole value of num_bytes. */
+int bloom_blob_write_row(
+  bloom_blob_place place, sqlite3_int64 row, const void *bytes, int num_bytes
+);
+
+/* Tells bytes that bloom wrote from others; no secret. */
+uint64_t bloom_checksum(const void *bytes, size_t num_bytes);
 
 #endif

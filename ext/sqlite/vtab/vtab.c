@@ -14,7 +14,7 @@
 */
 #include <string.h>
 
-#include "../source/commands.h"
+#include "../source/follow.h"
 #include "vtab_int.h"
 
 #define NAME_OF_COLUMN "bloom: the virtual table cannot be called %s: a column of it is"

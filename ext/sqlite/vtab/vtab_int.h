@@ -7,14 +7,9 @@
 #include "../../core/debug.h"
 #include "../errors.h"
 #include "../hash_queue.h"
-#include "../source/blob.h"
-#include "../source/commands.h"
-#include "../source/database.h"
+#include "../source/follow.h"
 #include "../source/keys.h"
-#include "../source/schema.h"
 #include "../source/source.h"
-#include "../source/tokens.h"
-#include "../source/triggers.h"
 #include "vtab.h"
 
 /* -- Arguments: vtab_args.c --------------------------------------------------------- */
@@ -158,7 +153,7 @@ static inline int bloom_vtab_num_parts(const bloom_vtab *vtab){
   return vtab->args.num_columns>1 ? vtab->args.num_columns : 0;
 }
 
-/* -- The layout and pages' headers: vtab_layout.c ---------------------------------------- */
+/* -- The layout and pages' headers: vtab_pages.c ----------------------------------------- */
 
 typedef struct bloom_vtab_page_header {
   uint64_t number;
@@ -172,11 +167,6 @@ int bloom_vtab_damaged(bloom_vtab *vtab, const char *what); /* SQLITE_CORRUPT_VT
 int bloom_vtab_failure(bloom_vtab *vtab, int rc);
 void bloom_vtab_forget_message(bloom_vtab *vtab);           /* for who goes on after a failure */
 bloom_blob_place bloom_vtab_place(const bloom_vtab *vtab);
-
-/* Sees to it that vtab->schema is the name of the vtab's database, before any of it is read or
-** written.  With a shared cache SQLite keeps this object while a database is detached, and uses
-** it again when the file is attached by another name. */
-int bloom_vtab_locate(bloom_vtab *vtab);
 
 /* Moves the reader, or opens it, to a row of num_bytes.  SQLITE_NOTFOUND if there is none. */
 int bloom_vtab_move_reader(bloom_vtab *vtab, sqlite3_int64 row, int num_bytes);
@@ -215,7 +205,7 @@ int bloom_vtab_read_header(
   bloom_vtab_page_header *header
 );
 
-/* -- Pages: vtab_pages.c ------------------------------------------------------------------ */
+/* -- Pages, the same file -------------------------------------------------------------------- */
 
 /* The key of a row, whose columns begin at first; parts has room for a tuple's. */
 bloom_key_values bloom_vtab_key_of_row(
@@ -286,7 +276,7 @@ int bloom_vtab_empty_journal(bloom_vtab *vtab, bloom_vtab_layout *layout);
 char *bloom_vtab_journal_text(const bloom_vtab *vtab);
 char *bloom_vtab_journal_columns(const bloom_vtab *vtab);
 
-/* -- Triggers: vtab_triggers.c --------------------------------------------------------------- */
+/* -- Triggers: vtab_source.c ----------------------------------------------------------------- */
 
 /* Makes those of a filter, which gets this name, or drops them; for good: those of bloom 1.0 and
 ** 1.1, too, and those whose journal was renamed. */
@@ -316,7 +306,7 @@ typedef struct bloom_vtab_triggers {
 /* Reads them.  bloom_vtab_args_free(&triggers->args) is for the caller, also after an error. */
 int bloom_vtab_read_triggers(const bloom_vtab *vtab, bloom_vtab_triggers *triggers);
 
-/* -- The source: vtab_source.c ----------------------------------------------------------------- */
+/* -- The source, the same file ----------------------------------------------------------------- */
 
 /* Reads the rules of the key from the source into *layout; the names in *args are then as the
 ** schema has them.  SQLITE_ERROR where there is no such key, or it is one that triggers do not
@@ -325,6 +315,11 @@ int bloom_vtab_read_source(bloom_vtab *vtab, bloom_vtab_args *args, bloom_vtab_l
 
 /* A SELECT of the keys of a source that was read, or of their number, to be freed. */
 char *bloom_vtab_keys_sql(const bloom_vtab *vtab, const bloom_vtab_args *args, int is_count);
+
+/* Sees to it that vtab->schema is the name of the vtab's database, before any of it is read or
+** written.  With a shared cache SQLite keeps this object while a database is detached, and uses
+** it again when the file is attached by another name. */
+int bloom_vtab_locate(bloom_vtab *vtab);
 
 /* Finds vtab->doubt out, if the schema is another since.  *is_certain is 1 if the filter's answers
 ** are certain.  Where it fails with SQLITE_BUSY, SQLITE_AUTH and the like nothing is known. */
@@ -345,7 +340,7 @@ char *bloom_vtab_say_doubt(const bloom_vtab *vtab, const char *why);
   "an authorizer of this connection denies what tells that its triggers are there: SQLITE_PRAGMA" \
   " of schema_version, read_uncommitted, table_list, table_xinfo and index_list, or SQLITE_READ"
 
-/* -- What has the filter's names already: vtab_obstacles.c --------------------------------- */
+/* -- What has the filter's names already: vtab_build.c ------------------------------------- */
 
 #define BLOOM_VTAB_PAGES_COLUMNS "(bytes BLOB)"
 
@@ -371,7 +366,7 @@ int bloom_vtab_refuse_what_is_in_the_way(
   bloom_vtab *vtab, bloom_vtab_change change, bloom_vtab_left left
 );
 
-/* -- Making and merging: vtab_build.c ---------------------------------------------------------- */
+/* -- Making and merging, the same file ------------------------------------------------------- */
 
 /* what was made before an error is gone again */
 int bloom_vtab_make(bloom_vtab *vtab);

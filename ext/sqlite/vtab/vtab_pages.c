@@ -1,15 +1,362 @@
 /*
-** Hashes and their pages: testing one key, adding one key, adding many.
+** The shadow table: its bytes, and hashes in its pages: testing one key, adding one, adding many.
 **
-** Row 1 is read first, each time, so that nothing which is in memory has to be believed.  Many
-** hashes are put in the order of pages, so that each page is read and written once.
+** The layout, row 1 of the pages, and the pages' headers, little-endian:
+**
+**     0  8 bytes "bloomvt2", or "bloomvt3" where rules.has_cells
+**     8  u64  number
+**    16  u32  num_columns      20  u32  blocks_per_page
+**    24  u32  num_layers       28  u32  0
+**    32  i64  num_filled       40  i64  journal_mark
+**    48  u64  default_checksum
+**    56  20 bytes, merged_at   76  u32  0
+**    80  12 layers: u64 num_blocks, i64 capacity
+**   272  of a filter over a source 16 columns: u8 kind, u8 collation; of a standalone one 3 layers
+**   304  of a filter over a source u64  journal_number  312  i64  journal_first
+**   320  u64  checksum of what is before it
+**
+** A page is a header, and then blocks of the 'parquet' encoding:
+**
+**     0  u64  number            8  u32  num_keys      12  u32  num_filled
+**    16  u64  0                24  u64  checksum of these and the row's number
+**
+** Row 1 is read first by each operation, so no state in memory can be stale.  Many hashes are put
+** in the order of pages, so that each page is read and written once.
 */
 #include "vtab_int.h"
 
+#include <stdarg.h>
 #include <string.h>
 
+#include "../../core/bytes.h"
 #include "../../core/parquet/parquet.h"
 #include "../../core/parquet/split_block.h"
+
+
+#define LAYERS_AT   80
+#define COLUMNS_AT  272
+#define JOURNAL_AT  304
+#define CHECKSUM_AT 320
+
+static const char layout_magic[8] = {'b', 'l', 'o', 'o', 'm', 'v', 't', '2'};
+static const char layout_magic_cells[8] = {'b', 'l', 'o', 'o', 'm', 'v', 't', '3'};
+
+/* No capacity comes near it, or near overflow when some are added. */
+#define MAX_CAPACITY ((sqlite3_int64)1 << 50)
+
+/* -- Failures and places -------------------------------------------------------------- */
+
+int bloom_vtab_fail(bloom_vtab *vtab, const char *format, ...){
+  va_list arguments;
+  char *message;
+  va_start(arguments, format);
+  message = sqlite3_vmprintf(format, arguments);
+  va_end(arguments);
+  bloom_vtab_forget_message(vtab);
+  vtab->base.zErrMsg = message;
+  return message ? SQLITE_ERROR : SQLITE_NOMEM;
+}
+
+void bloom_vtab_forget_message(bloom_vtab *vtab){
+  sqlite3_free(vtab->base.zErrMsg);
+  vtab->base.zErrMsg = NULL;
+}
+
+int bloom_vtab_damaged(bloom_vtab *vtab, const char *what){
+  const int rc = bloom_vtab_fail(vtab, vtab->args.table
+    ? "bloom: %s is damaged: %s; INSERT INTO %s(%s) VALUES ('rebuild') repairs it"
+    : "bloom: %s is damaged: %s", vtab->name, what, vtab->quoted_name, vtab->quoted_name);
+  vtab->damaged_number = vtab->layout.number;
+  return rc==SQLITE_ERROR ? SQLITE_CORRUPT_VTAB : rc;
+}
+
+int bloom_vtab_failure(bloom_vtab *vtab, int rc){
+  return rc==SQLITE_NOTFOUND ? bloom_vtab_damaged(vtab, "a page")
+    : bloom_sql_failure(vtab->connection, "bloom", vtab->name, rc, &vtab->base.zErrMsg);
+}
+
+bloom_blob_place bloom_vtab_place(const bloom_vtab *vtab){
+  return (bloom_blob_place){vtab->connection->db, vtab->schema, vtab->pages, "bytes"};
+}
+
+void bloom_vtab_close_reader(bloom_vtab *vtab){
+  sqlite3_blob_close(vtab->reader);
+  vtab->reader = NULL;
+}
+
+/* A ROLLBACK can stop the one that is open. */
+int bloom_vtab_move_reader(bloom_vtab *vtab, sqlite3_int64 row, int num_bytes){
+  if( vtab->reader && bloom_blob_move(vtab->reader, row, num_bytes)==SQLITE_OK ) return SQLITE_OK;
+  bloom_vtab_close_reader(vtab);
+  return bloom_blob_open(bloom_vtab_place(vtab), row, 0, num_bytes, &vtab->reader);
+}
+
+/* -- Arithmetic ----------------------------------------------------------------------- */
+
+uint64_t bloom_vtab_num_pages(const bloom_vtab_layout *layout, int layer){
+  return (layout->layers[layer].num_blocks + layout->blocks_per_page - 1) / layout->blocks_per_page;
+}
+
+sqlite3_int64 bloom_vtab_first_row(const bloom_vtab_layout *layout, int layer){
+  sqlite3_int64 row = 2;
+  while( layer-- ) row += (sqlite3_int64)bloom_vtab_num_pages(layout, layer);
+  return row;
+}
+
+uint64_t bloom_vtab_page_blocks(const bloom_vtab_layout *layout, int layer, uint64_t page){
+  const uint64_t left = layout->layers[layer].num_blocks - page * layout->blocks_per_page;
+  return left<layout->blocks_per_page ? left : layout->blocks_per_page;
+}
+
+int bloom_vtab_page_bytes(const bloom_vtab_layout *layout, int layer, uint64_t page){
+  assert(layer>=0 && layer<layout->num_layers && page<bloom_vtab_num_pages(layout, layer));
+  return BLOOM_HEADER_BYTES + BLOOM_BLOCK_BYTES * (int)bloom_vtab_page_blocks(layout, layer, page);
+}
+
+/* -- Headers of pages ------------------------------------------------------------------- */
+
+static uint64_t header_checksum(const uint8_t *bytes, sqlite3_int64 row){
+  uint8_t text[32];
+  memcpy(text, bytes, 24);
+  bloom_store64_le(text + 24, (uint64_t)row);
+  return bloom_checksum(text, sizeof(text));
+}
+
+void bloom_vtab_put_header(const bloom_vtab_page_header *header, sqlite3_int64 row, uint8_t *bytes){
+  bloom_store64_le(bytes, header->number);
+  bloom_store32_le(bytes + 8, header->num_keys);
+  bloom_store32_le(bytes + 12, header->num_filled);
+  bloom_store64_le(bytes + 16, 0);
+  bloom_store64_le(bytes + 24, header_checksum(bytes, row));
+}
+
+int bloom_vtab_read_header(
+  const bloom_vtab_layout *layout, sqlite3_blob *page, sqlite3_int64 row,
+  bloom_vtab_page_header *header
+){
+  uint8_t bytes[BLOOM_HEADER_BYTES];
+  const int rc = sqlite3_blob_read(page, bytes, sizeof(bytes), 0);
+  if( rc!=SQLITE_OK ) return rc;
+  header->number = bloom_load64_le(bytes);
+  header->num_keys = bloom_load32_le(bytes + 8);
+  header->num_filled = bloom_load32_le(bytes + 12);
+  return header->number==layout->number && bloom_load64_le(bytes + 24)==header_checksum(bytes, row)
+    ? SQLITE_OK : SQLITE_NOTFOUND;
+}
+
+/* -- Sizes ------------------------------------------------------------------------------- */
+
+static uint64_t blocks_for(sqlite3_int64 capacity, double bits_per_key){
+  const double num_blocks = (double)capacity * bits_per_key / (8 * BLOOM_BLOCK_BYTES);
+  uint64_t whole;
+  if( num_blocks>=BLOOM_VTAB_MAX_BLOCKS ) return BLOOM_VTAB_MAX_BLOCKS;
+  whole = (uint64_t)num_blocks;
+  return whole + ((double)whole<num_blocks); /* rounded up: one at least */
+}
+
+/* The bits a key for a rate, the most if it is out of reach.  A layer that cannot have them for
+** all its keys takes fewer keys. */
+static double bits_for(double fpr, sqlite3_int64 capacity){
+  double best_fpr;
+  const uint32_t tenths =
+    bloom_encoding_parquet.min_bits_per_key_x10(fpr, (uint64_t)capacity, &best_fpr);
+  return tenths ? tenths / 10.0 : 100;
+}
+
+/* Each new layer may have this share of the rate that the first one has when it is full, so all
+** together have half of it.  Equal shares: a smaller one costs split blocks many bits [Almeida,
+** Baquero, Preguica, Hutchison 2007, "Scalable Bloom Filters"]. */
+#define NEW_LAYER_SHARE (0.5 / (BLOOM_VTAB_MAX_LAYERS - 1))
+
+/* So many that rounding to whole blocks does not count. */
+#define MANY_KEYS 1000000
+
+/* The rate that was asked for, or that of the bits that were. */
+static double asked_fpr(const bloom_vtab *vtab){
+  const double size = vtab->args.size;
+  if( size<1 ) return size;
+  return bloom_parquet_modelled_fpr(MANY_KEYS, blocks_for(MANY_KEYS, size));
+}
+
+void bloom_vtab_add_layer(
+  const bloom_vtab *vtab, bloom_vtab_layout *layout, sqlite3_int64 capacity
+){
+  const int is_first = layout->num_layers==0;
+  bloom_vtab_layer *layer = &layout->layers[layout->num_layers++];
+  const double fpr = asked_fpr(vtab), bits_per_key =
+    !is_first             ? bits_for(fpr * NEW_LAYER_SHARE, MANY_KEYS)
+    : vtab->args.size<1   ? bits_for(fpr, capacity)
+                          : vtab->args.size;
+  assert(layout->num_layers<=BLOOM_VTAB_MAX_LAYERS && capacity>0);
+  layer->num_blocks = blocks_for(capacity, bits_per_key);
+  layer->capacity = capacity;
+  /* SQLite has whole pages, so a new layer takes one at least. */
+  if( !is_first && layer->num_blocks<layout->blocks_per_page ){
+    layer->num_blocks = layout->blocks_per_page;
+  }else if( layer->num_blocks<BLOOM_VTAB_MAX_BLOCKS ){
+    return;
+  }
+  layer->capacity =
+    (sqlite3_int64)((double)layer->num_blocks * (8.0 * BLOOM_BLOCK_BYTES) / bits_per_key);
+}
+
+sqlite3_int64 bloom_vtab_room(const bloom_vtab_layout *layout){
+  sqlite3_int64 room = 0;
+  int i;
+  for(i=0; i<layout->num_layers; i++) room += layout->layers[i].capacity;
+  return room;
+}
+
+/* A small filter gets the room of one whose capacity is not given.  With the factor 1.6 five
+** layers make ten times the room; the last layers have the factor 4. */
+void bloom_vtab_grow(const bloom_vtab *vtab, bloom_vtab_layout *layout){
+  const sqlite3_int64 room = bloom_vtab_room(layout);
+  sqlite3_int64 capacity = room / 5 * 3 + 1;
+  if( room<BLOOM_VTAB_DEFAULT_CAPACITY ) capacity = BLOOM_VTAB_DEFAULT_CAPACITY - room;
+  if( layout->num_layers>=BLOOM_VTAB_MAX_LAYERS - 3 ) capacity = 3 * room;
+  bloom_vtab_add_layer(vtab, layout, capacity);
+}
+
+int bloom_vtab_new_layout(bloom_vtab *vtab, bloom_vtab_layout *layout){
+  sqlite3_int64 page_size = 512; /* the smallest, where an authorizer ignores the pragma */
+  const int rc = bloom_sql_integer(vtab->connection, &page_size, "PRAGMA \"%w\".page_size",
+                                   vtab->schema);
+  sqlite3_randomness(sizeof(layout->number), &layout->number);
+  /* With the row around it and all that may be reserved in a page, a row fits in one. */
+  layout->blocks_per_page = (uint64_t)(page_size * 7 / 8 - BLOOM_HEADER_BYTES) / BLOOM_BLOCK_BYTES;
+  return rc;
+}
+
+/* -- Bytes --------------------------------------------------------------------------------- */
+
+static void put_layout(const bloom_vtab_layout *layout, uint8_t *bytes){
+  int i;
+  memset(bytes, 0, BLOOM_LAYOUT_BYTES);
+  memcpy(bytes, layout->rules.has_cells ? layout_magic_cells : layout_magic, sizeof(layout_magic));
+  bloom_store64_le(bytes + 8, layout->number);
+  bloom_store32_le(bytes + 16, (uint32_t)layout->rules.num_columns);
+  bloom_store32_le(bytes + 20, (uint32_t)layout->blocks_per_page);
+  bloom_store32_le(bytes + 24, (uint32_t)layout->num_layers);
+  bloom_store64_le(bytes + 32, (uint64_t)layout->num_filled);
+  bloom_store64_le(bytes + 40, (uint64_t)layout->journal_mark);
+  bloom_store64_le(bytes + 48, layout->default_checksum);
+  memcpy(bytes + 56, layout->merged_at, sizeof(layout->merged_at) - 1);
+  assert(layout->num_layers==1 || layout->rules.num_columns==0);
+  for(i=0; i<layout->num_layers; i++){
+    uint8_t *layer = bytes + LAYERS_AT + 16*(size_t)i;
+    bloom_store64_le(layer, layout->layers[i].num_blocks);
+    bloom_store64_le(layer + 8, (uint64_t)layout->layers[i].capacity);
+  }
+  for(i=0; i<layout->rules.num_columns; i++){
+    bytes[COLUMNS_AT + 2*i] = (uint8_t)layout->rules.columns[i].kind;
+    bytes[COLUMNS_AT + 2*i + 1] = (uint8_t)layout->rules.columns[i].collation;
+  }
+  if( layout->rules.num_columns>0 ){
+    bloom_store64_le(bytes + JOURNAL_AT, layout->journal_number);
+    bloom_store64_le(bytes + JOURNAL_AT + 8, (uint64_t)layout->journal_first);
+  }
+  bloom_store64_le(bytes + CHECKSUM_AT, bloom_checksum(bytes, CHECKSUM_AT));
+}
+
+static int is_in(uint64_t number, uint64_t min, uint64_t max){
+  return number>=min && number<=max;
+}
+
+/* 0 if the bytes are no layout.  Each number is in bounds before any of it is used. */
+static int get_layout(const uint8_t *bytes, bloom_vtab_layout *layout){
+  const uint32_t num_columns = bloom_load32_le(bytes + 16),
+    num_layers = bloom_load32_le(bytes + 24);
+  const int has_cells = memcmp(bytes, layout_magic_cells, sizeof(layout_magic_cells))==0;
+  size_t i;
+  if( (!has_cells && memcmp(bytes, layout_magic, sizeof(layout_magic))!=0)
+      || bloom_load64_le(bytes + CHECKSUM_AT)!=bloom_checksum(bytes, CHECKSUM_AT)
+      || num_columns>BLOOM_MAX_KEY_COLUMNS
+      || !is_in(num_layers, 1, num_columns ? 1 : BLOOM_VTAB_MAX_LAYERS) ){
+    return 0;
+  }
+  *layout = (bloom_vtab_layout){
+    .number = bloom_load64_le(bytes + 8),
+    .rules.num_columns = (int)num_columns, .rules.has_cells = has_cells,
+    .blocks_per_page = bloom_load32_le(bytes + 20),
+    .num_layers = (int)num_layers,
+    .num_filled = (sqlite3_int64)bloom_load64_le(bytes + 32),
+    .journal_mark = (sqlite3_int64)bloom_load64_le(bytes + 40),
+    .default_checksum = bloom_load64_le(bytes + 48)
+  };
+  if( num_columns>0 ){
+    layout->journal_number = bloom_load64_le(bytes + JOURNAL_AT);
+    layout->journal_first = (sqlite3_int64)bloom_load64_le(bytes + JOURNAL_AT + 8);
+  }
+  memcpy(layout->merged_at, bytes + 56, sizeof(layout->merged_at) - 1);
+  if( !is_in(layout->blocks_per_page, 1, 2048)
+      || !is_in((uint64_t)layout->num_filled, 0, MAX_CAPACITY) ){
+    return 0;
+  }
+  for(i=0; i<num_layers; i++){
+    bloom_vtab_layer *layer = &layout->layers[i];
+    layer->num_blocks = bloom_load64_le(bytes + LAYERS_AT + 16*i);
+    layer->capacity = (sqlite3_int64)bloom_load64_le(bytes + LAYERS_AT + 16*i + 8);
+    if( !is_in(layer->num_blocks, 1, BLOOM_VTAB_MAX_BLOCKS)
+        || !is_in((uint64_t)layer->capacity, 1, MAX_CAPACITY) ){
+      return 0;
+    }
+  }
+  for(i=0; i<num_columns; i++){
+    const uint8_t kind = bytes[COLUMNS_AT + 2*i], collation = bytes[COLUMNS_AT + 2*i + 1];
+    if( kind>BLOOM_COLUMN_ANY || collation>BLOOM_COLLATION_RTRIM ) return 0;
+    layout->rules.columns[i] =
+      (bloom_equality){(bloom_column_kind)kind, (bloom_collation)collation};
+  }
+  return 1;
+}
+
+/* Row 1 is none of this version: it is damaged, or that of bloom 1.1. */
+static int fail_without_layout(bloom_vtab *vtab){
+  const char *name = vtab->quoted_name;
+  uint8_t bytes[8] = {0};
+  if( bloom_vtab_move_reader(vtab, 1, 304)==SQLITE_OK ){
+    sqlite3_blob_read(vtab->reader, bytes, sizeof(bytes), 0);
+  }
+  if( memcmp(bytes, "bloomvt1", sizeof(bytes))!=0 ) return bloom_vtab_damaged(vtab, "its layout");
+  if( vtab->args.refusal ){
+    return bloom_vtab_fail(vtab, "bloom: %s was made by bloom 1.1 or older: DROP TABLE %s; it"
+                                 " cannot be made again: %s", name, name,
+                           vtab->args.refusal + strlen("bloom: "));
+  }
+  return bloom_vtab_fail(vtab, "bloom: %s was made by bloom 1.1 or older: DROP TABLE %s, and create"
+                               " it again with %s", name, name,
+                         vtab->args.table ? "the same CREATE VIRTUAL TABLE" : "its keys");
+}
+
+int bloom_vtab_take_layout(bloom_vtab *vtab, sqlite3_blob *row_1){
+  uint8_t bytes[BLOOM_LAYOUT_BYTES];
+  bloom_vtab_layout layout;
+  const int rc = sqlite3_blob_read(row_1, bytes, sizeof(bytes), 0);
+  if( rc!=SQLITE_OK ) return rc;
+  if( vtab->has_layout && memcmp(bytes, vtab->layout_bytes, sizeof(bytes))==0 ) return SQLITE_OK;
+  vtab->has_layout = 0;
+  if( !get_layout(bytes, &layout) ) return bloom_vtab_damaged(vtab, "its layout");
+  if( layout.rules.num_columns!=vtab->args.num_columns ){
+    return bloom_vtab_fail(vtab, "bloom: the database of %s was replaced: open the connection anew",
+                           vtab->name);
+  }
+  vtab->layout = layout;
+  memcpy(vtab->layout_bytes, bytes, sizeof(bytes));
+  vtab->has_layout = 1;
+  return SQLITE_OK;
+}
+
+int bloom_vtab_read_layout(bloom_vtab *vtab){
+  const int rc = bloom_vtab_move_reader(vtab, 1, BLOOM_LAYOUT_BYTES);
+  if( rc==SQLITE_OK ) return bloom_vtab_take_layout(vtab, vtab->reader);
+  return rc==SQLITE_NOTFOUND ? fail_without_layout(vtab) : rc;
+}
+
+int bloom_vtab_write_layout(bloom_vtab *vtab, const bloom_vtab_layout *layout){
+  uint8_t bytes[BLOOM_LAYOUT_BYTES];
+  put_layout(layout, bytes);
+  return bloom_blob_write_row(bloom_vtab_place(vtab), 1, bytes, sizeof(bytes));
+}
 
 /* Hashes that a batch holds. */
 #ifdef BLOOM_TINY_TABLES
@@ -181,8 +528,8 @@ static int may_be_full(
 }
 
 /* Sets a hash's bits in its block of the last layer, unless they are set, and *is_full to whether
-** the layer may have been full before.  Older layers may have the hash, too, but to read them costs
-** more than it saves. */
+** the layer may have been full before.  Older layers may have the hash, too, but to read them
+** costs more than it saves. */
 static int add_hash(bloom_vtab *vtab, bloom_hash_value hash, int *is_full){
   uint8_t block[BLOOM_BLOCK_BYTES], bytes[BLOOM_HEADER_BYTES];
   bloom_vtab_page_header header;

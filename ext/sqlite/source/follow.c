@@ -1,0 +1,469 @@
+/*
+** How both virtual tables follow a source: commands, the database that is meant, triggers, and
+** marks of a schema.
+*/
+#include "follow.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "../../core/debug.h"
+
+
+/* -- Commands ------------------------------------------------------------------------------- */
+
+bloom_command bloom_command_read(const char *text, sqlite3_int64 *max_rows){
+  *max_rows = 0;
+  if( sqlite3_stricmp(text, "merge")==0 ) return BLOOM_COMMAND_MERGE;
+  if( sqlite3_stricmp(text, "rebuild")==0 ) return BLOOM_COMMAND_REBUILD;
+  if( sqlite3_stricmp(text, "integrity-check")==0 ) return BLOOM_COMMAND_CHECK;
+  if( sqlite3_stricmp(text, "delete-all")==0 ) return BLOOM_COMMAND_DELETE_ALL;
+  if( sqlite3_strnicmp(text, "merge=", 6)!=0 ) return BLOOM_COMMAND_NONE;
+  for(text+=6; *text>='0' && *text<='9'; text++){
+    if( *max_rows<INT64_MAX/20 ) *max_rows = 10 * *max_rows + (*text - '0');
+  }
+  return *text==0 && *max_rows>0 ? BLOOM_COMMAND_MERGE : BLOOM_COMMAND_NONE;
+}
+
+/* -- The database that is meant ------------------------------------------------------------- */
+
+void *bloom_database_file(sqlite3 *db, const char *schema){
+  sqlite3_file *file = NULL;
+  return sqlite3_file_control(db, schema, SQLITE_FCNTL_FILE_POINTER, &file)==SQLITE_OK
+    ? file : NULL;
+}
+
+int bloom_database_may_be_swapped(sqlite3 *db, const char *schema){
+  sqlite3_vfs *vfs = NULL;
+  /* sqlite3_deserialize() puts another file in place, and SQLite compiles nothing anew. */
+  sqlite3_file_control(db, schema, SQLITE_FCNTL_VFS_POINTER, &vfs);
+  return vfs==NULL || strcmp(vfs->zName, "memdb")==0;
+}
+
+/* Names of databases, each NULL or to be freed. */
+typedef struct found_names {
+  char *name;    /* that a file is open by */
+  char *swapped; /* one of others that sqlite3_deserialize() may have put a file under */
+  int num_swapped;
+} found_names;
+
+static int find_names(bloom_connection *connection, const void *file, found_names *found){
+  sqlite3_stmt *row;
+  int rc = bloom_sql_prepare(connection, &row, "PRAGMA database_list");
+  *found = (found_names){.name = NULL};
+  while( rc==SQLITE_OK && (rc = bloom_sql_step(connection, row))==SQLITE_ROW ){
+    char *schema, **place = NULL;
+    rc = bloom_sql_copy_text(row, 1, &schema);
+    if( rc!=SQLITE_OK ) continue;
+    if( bloom_database_file(connection->db, schema)==file ){
+      place = &found->name;
+    }else if( bloom_database_may_be_swapped(connection->db, schema) ){
+      place = &found->swapped;
+      found->num_swapped++;
+    }
+    if( place && *place==NULL ) *place = schema;
+    else sqlite3_free(schema);
+  }
+  return bloom_sql_end(row, rc);
+}
+
+/* Gives *schema a name out of *found. */
+static void take_name(char **schema, char **found){
+  sqlite3_free(*schema);
+  *schema = *found;
+  *found = NULL;
+}
+
+int bloom_database_locate(
+  bloom_connection *connection, char **schema, const void *file, bloom_database_state *state,
+  int *is_changed
+){
+  const void *file_now = bloom_database_file(connection->db, *schema);
+  found_names found;
+  int rc;
+  *is_changed = *state!=BLOOM_DATABASE_SAME || file_now!=file;
+  if( !*is_changed ) return SQLITE_OK;
+  rc = find_names(connection, file, &found);
+  if( rc!=SQLITE_OK ){
+    /* Nothing is known. */
+  }else if( found.name && found.num_swapped==0 ){
+    *state = BLOOM_DATABASE_SAME;
+    take_name(schema, &found.name);
+  }else if( found.name ){
+    /* A new statement means the file, and one from before sqlite3_deserialize() another. */
+    *state = BLOOM_DATABASE_UNSURE;
+    rc = SQLITE_NOTFOUND;
+  }else if( *state==BLOOM_DATABASE_UNSURE && found.num_swapped==1 ){
+    take_name(schema, &found.swapped);
+  }else if( *state!=BLOOM_DATABASE_UNSURE && file_now
+            && bloom_database_may_be_swapped(connection->db, *schema) ){
+    /* All statements are from before sqlite3_deserialize(). */
+    *is_changed = *state!=BLOOM_DATABASE_REPLACED;
+    *state = BLOOM_DATABASE_REPLACED;
+  }else{
+    rc = SQLITE_NOTFOUND;
+  }
+  sqlite3_free(found.name);
+  sqlite3_free(found.swapped);
+  return rc;
+}
+
+/* -- Triggers ------------------------------------------------------------------------------- */
+
+void bloom_triggers_free(bloom_triggers *triggers){
+  int i;
+  for(i=0; i<triggers->num_rows; i++){
+    sqlite3_free(triggers->rows[i].name);
+    sqlite3_free(triggers->rows[i].table);
+    sqlite3_free(triggers->rows[i].sql);
+  }
+  sqlite3_free(triggers->rows);
+  *triggers = (bloom_triggers){NULL, 0, 0};
+}
+
+static int add_trigger(bloom_triggers *triggers, sqlite3_stmt *row){
+  bloom_trigger *trigger;
+  if( triggers->num_rows==triggers->max_rows ){
+    const int max_rows = 2 * triggers->max_rows + 8;
+    bloom_trigger *rows = sqlite3_realloc64(triggers->rows,
+                                            (sqlite3_uint64)max_rows * sizeof(*rows));
+    if( rows==NULL ) return SQLITE_NOMEM;
+    triggers->rows = rows;
+    triggers->max_rows = max_rows;
+  }
+  trigger = &triggers->rows[triggers->num_rows++];
+  *trigger = (bloom_trigger){.order = sqlite3_column_int64(row, 0)};
+  if( bloom_sql_copy_text(row, 1, &trigger->name)!=SQLITE_OK ) return SQLITE_NOMEM;
+  if( bloom_sql_copy_text(row, 2, &trigger->table)!=SQLITE_OK ) return SQLITE_NOMEM;
+  return bloom_sql_copy_text(row, 3, &trigger->sql);
+}
+
+/* Reads the triggers on a table, NULL: on any, for which is_own, if it is not NULL, says yes. */
+static int read_triggers(
+  bloom_connection *connection, const char *schema, const char *table, bloom_is_own_trigger *is_own,
+  const void *data, bloom_triggers *triggers
+){
+  sqlite3_stmt *row;
+  int rc = bloom_sql_prepare(connection, &row,
+    "SELECT rowid, name, tbl_name, sql FROM \"%w\".sqlite_master WHERE type = 'trigger' ORDER BY"
+    " rowid", schema);
+  *triggers = (bloom_triggers){NULL, 0, 0};
+  while( rc==SQLITE_OK && (rc = bloom_sql_step(connection, row))==SQLITE_ROW ){
+    const char *name, *its_table = NULL, *sql = NULL;
+    int is_one = 1;
+    rc = bloom_sql_column_text(row, 1, &name);
+    if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 2, &its_table);
+    if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 3, &sql);
+    if( rc!=SQLITE_OK || name==NULL || its_table==NULL || sql==NULL ) continue;
+    if( table && sqlite3_stricmp(its_table, table)!=0 ) continue;
+    if( is_own ) rc = is_own(data, name, its_table, sql, &is_one);
+    if( rc==SQLITE_OK && is_one ) rc = add_trigger(triggers, row);
+  }
+  return bloom_sql_end(row, rc);
+}
+
+int bloom_triggers_read_on(
+  bloom_connection *connection, const char *schema, const char *table, bloom_triggers *triggers
+){
+  return read_triggers(connection, schema, table, NULL, NULL, triggers);
+}
+
+int bloom_triggers_read_own(
+  bloom_connection *connection, const char *schema, bloom_is_own_trigger *is_own, const void *data,
+  bloom_triggers *triggers
+){
+  return read_triggers(connection, schema, NULL, is_own, data, triggers);
+}
+
+int bloom_triggers_are_on_one_table(const bloom_triggers *triggers){
+  int i;
+  for(i=1; i<triggers->num_rows; i++){
+    if( sqlite3_stricmp(triggers->rows[i].table, triggers->rows[0].table)!=0 ) return 0;
+  }
+  return triggers->num_rows>0;
+}
+
+/* Triggers that only write to a table which refuses no row, and that table: a filter's, a
+** bloom_index's. */
+static const struct {
+  const char *trigger, *table;
+} harmless_triggers[] = {
+  {"* BEGIN INSERT INTO \"*_new\"(key*, r) VALUES (new.*, random()); END",
+   "CREATE TABLE *_new*(key*, r)"},
+  {"* BEGIN INSERT INTO \"*_changed\"(id) VALUES (*); END",
+   "CREATE TABLE *_changed*(id INTEGER UNIQUE)"}
+};
+
+/* Sets *target, to be freed, to the table that the first INSERT writes to; to NULL if there is
+** another statement, or RAISE().  SQLITE_OK or SQLITE_NOMEM. */
+static int find_only_target(const char *sql, char **target){
+  bloom_token token, into = bloom_token_first("");
+  int num_statements = 0;
+  *target = NULL;
+  for(token=bloom_token_first(sql); token.num_chars; token=bloom_token_after(token)){
+    if( bloom_token_is(token, "RAISE") ) return SQLITE_OK;
+    if( bloom_token_is(token, "INTO") ) into = token;
+    num_statements += token.kind==';';
+  }
+  if( num_statements!=1 ) return SQLITE_OK;
+  *target = bloom_token_unquoted(bloom_token_after(into));
+  return *target ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+/* 1 for a trigger of DELETE.  By REPLACE it fires before the new row is there: what it stops is
+** not stored either. */
+static int is_of_delete(const char *sql){
+  const bloom_token name = bloom_token_after(bloom_token_after(bloom_token_first(sql)));
+  bloom_token token = bloom_token_after(name);
+  if( bloom_token_is(token, "BEFORE") || bloom_token_is(token, "AFTER") ){
+    token = bloom_token_after(token);
+  }
+  return bloom_token_is(token, "DELETE");
+}
+
+int bloom_trigger_can_stop(
+  bloom_connection *connection, const char *schema, const char *sql, int *can_stop
+){
+  sqlite3_int64 is_harmless = is_of_delete(sql);
+  size_t i;
+  int rc = SQLITE_OK;
+  for(i=0; i<BLOOM_COUNT_OF(harmless_triggers) && rc==SQLITE_OK && !is_harmless; i++){
+    char *target;
+    if( sqlite3_strglob(harmless_triggers[i].trigger, sql)!=0 ) continue;
+    rc = find_only_target(sql, &target);
+    if( target==NULL ) continue;
+    rc = bloom_sql_integer(connection, &is_harmless,
+                           "SELECT sql GLOB %Q FROM \"%w\".sqlite_master WHERE type = 'table'"
+                           " AND name = %Q COLLATE NOCASE", harmless_triggers[i].table, schema,
+                           target);
+    sqlite3_free(target);
+  }
+  *can_stop = !is_harmless;
+  return rc;
+}
+
+bloom_token bloom_trigger_action(const char *sql){
+  bloom_token token = bloom_token_first(sql);
+  while( token.num_chars && !bloom_token_is(token, "BEGIN") ) token = bloom_token_after(token);
+  return token;
+}
+
+int bloom_trigger_has_form(
+  const char *name, const char *table, const char *sql, char *event, char *action,
+  int *has_form
+){
+  char *begin = event ? sqlite3_mprintf("CREATE TRIGGER \"%w\" %s ON \"%w\" WHEN ", name, event,
+                                        table) : NULL;
+  const int has_memory = begin && action;
+  *has_form = has_memory && strncmp(sql, begin, strlen(begin))==0
+    && strcmp(bloom_trigger_action(sql).text, action)==0;
+  sqlite3_free(begin);
+  sqlite3_free(event);
+  sqlite3_free(action);
+  return has_memory ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+/* Drops those that were read with the code rc, and frees all. */
+static int drop_triggers(
+  bloom_connection *connection, const char *schema, bloom_triggers *triggers, int rc
+){
+  int i;
+  for(i=0; i<triggers->num_rows && rc==SQLITE_OK; i++){
+    rc = bloom_sql_run(connection, "DROP TRIGGER \"%w\".\"%w\"", schema, triggers->rows[i].name);
+  }
+  bloom_triggers_free(triggers);
+  return rc;
+}
+
+int bloom_triggers_drop_own(
+  bloom_connection *connection, const char *schema, bloom_is_own_trigger *is_own, const void *data
+){
+  bloom_triggers triggers;
+  const int rc = bloom_triggers_read_own(connection, schema, is_own, data, &triggers);
+  return drop_triggers(connection, schema, &triggers, rc);
+}
+
+int bloom_trigger_create(
+  bloom_connection *connection, const char *schema, const char *table, const char *suffix,
+  char *definition
+){
+  const int rc = definition ? bloom_sql_run(connection, "CREATE TRIGGER \"%w\".\"%w%s\" %s",
+                                            schema, table, suffix, definition) : SQLITE_NOMEM;
+  sqlite3_free(definition);
+  return rc;
+}
+
+/* What a guard does, and when. */
+#define GUARD "AFTER UPDATE ON \"%w\" WHEN 0 BEGIN SELECT 0; END"
+
+#define GUARD_SUFFIX "_guard"
+
+int bloom_guard_is_own(
+  const void *data, const char *name, const char *table, const char *sql, int *is_own
+){
+  const size_t num_chars = strlen(name), end = sizeof(GUARD_SUFFIX) - 1;
+  char *text;
+  (void)data;
+  *is_own = 0;
+  if( num_chars<end || strcmp(name + num_chars - end, GUARD_SUFFIX)!=0 ) return SQLITE_OK;
+  text = sqlite3_mprintf("CREATE TRIGGER \"%w\" " GUARD, name, table);
+  *is_own = text && strcmp(text, sql)==0;
+  sqlite3_free(text);
+  return text ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+int bloom_guard_drop(bloom_connection *connection, const char *schema, const char *table){
+  bloom_triggers guards;
+  const int rc = read_triggers(connection, schema, table, bloom_guard_is_own, NULL, &guards);
+  return drop_triggers(connection, schema, &guards, rc);
+}
+
+int bloom_guard_create(
+  bloom_connection *connection, const char *schema, const char *name, const char *table
+){
+  const int rc = bloom_guard_drop(connection, schema, table);
+  if( rc!=SQLITE_OK ) return rc;
+  return bloom_trigger_create(connection, schema, name, GUARD_SUFFIX,
+                              sqlite3_mprintf(GUARD, table));
+}
+
+char *bloom_guard_text(const char *name, const char *table){
+  return sqlite3_mprintf("CREATE TRIGGER \"%w" GUARD_SUFFIX "\" " GUARD, name, table);
+}
+
+int bloom_guard_find(
+  bloom_connection *connection, const char *schema, const char *name, const char *table,
+  sqlite3_int64 *order
+){
+  char *text = bloom_guard_text(name, table);
+  int rc = SQLITE_NOMEM;
+  *order = 0;
+  if( text ){
+    rc = bloom_sql_integer(connection, order, "SELECT rowid FROM \"%w\".sqlite_master"
+                           " WHERE type = 'trigger' AND sql = %Q", schema, text);
+  }
+  sqlite3_free(text);
+  return rc;
+}
+
+/* -- Marks of a schema ---------------------------------------------------------------------- */
+
+void bloom_schema_mark_free(bloom_schema_mark *mark){
+  sqlite3_free(mark->text);
+  *mark = (bloom_schema_mark){.num_rows = 0};
+}
+
+static int find_last_row(bloom_connection *connection, const char *schema, sqlite3_int64 *row){
+  return bloom_sql_integer(connection, row, "SELECT rowid FROM \"%w\".sqlite_master"
+                                            " ORDER BY rowid DESC LIMIT 1", schema);
+}
+
+int bloom_schema_mark_begin(
+  bloom_connection *connection, const char *schema, bloom_schema_mark *mark
+){
+  bloom_schema_mark_free(mark);
+  return find_last_row(connection, schema, &mark->last_row);
+}
+
+void bloom_schema_mark_add(bloom_schema_mark *mark, sqlite3_int64 row){
+  if( row<=0 || mark->num_rows>=BLOOM_SCHEMA_MAX_ROWS ) mark->num_rows = BLOOM_SCHEMA_MAX_ROWS + 1;
+  else mark->rows[mark->num_rows++] = row;
+}
+
+/* The columns that the functions below read. */
+#define COLUMNS "type, name, tbl_name, sql, rootpage"
+
+/* Compiles a SELECT of the rows by their numbers, and of those behind the last. */
+static int schema_prepare_rows(
+  bloom_connection *connection, const char *schema, const bloom_schema_mark *mark,
+  sqlite3_stmt **row
+){
+  sqlite3_str *sql = sqlite3_str_new(connection->db);
+  int i;
+  sqlite3_str_appendf(sql, "SELECT " COLUMNS " FROM \"%w\".sqlite_master WHERE rowid IN (", schema);
+  for(i=0; i<mark->num_rows; i++) sqlite3_str_appendf(sql, "%s%lld", i ? ", " : "", mark->rows[i]);
+  sqlite3_str_appendf(sql, ") UNION ALL SELECT " COLUMNS " FROM \"%w\".sqlite_master"
+                           " WHERE rowid > %lld", schema, mark->last_row);
+  return bloom_sql_prepare_text(connection, row, sqlite3_str_finish(sql));
+}
+
+/* Reads so many rows' text, *text to be freed; NULL if there are fewer. */
+static int read_text(
+  bloom_connection *connection, sqlite3_stmt *row, int num_rows, char **text
+){
+  sqlite3_str *str = sqlite3_str_new(connection->db);
+  int i, j, rc = SQLITE_ROW;
+  for(i=0; i<num_rows && (rc = bloom_sql_step(connection, row))==SQLITE_ROW; i++){
+    for(j=0; j<4; j++){
+      const char *column;
+      if( bloom_sql_column_text(row, j, &column)!=SQLITE_OK ) rc = SQLITE_NOMEM;
+      sqlite3_str_appendf(str, "%Q ", column);
+    }
+    if( rc!=SQLITE_ROW ) break;
+  }
+  *text = sqlite3_str_finish(str);
+  if( rc==SQLITE_ROW && *text ) return SQLITE_OK;
+  if( rc==SQLITE_ROW ) rc = SQLITE_NOMEM;
+  sqlite3_free(*text);
+  *text = NULL;
+  return rc==SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+int bloom_schema_mark_end(
+  bloom_connection *connection, const char *schema, bloom_schema_mark *mark
+){
+  sqlite3_stmt *row;
+  int rc;
+  if( mark->num_rows==0 || mark->num_rows>BLOOM_SCHEMA_MAX_ROWS ) return SQLITE_OK;
+  rc = schema_prepare_rows(connection, schema, mark, &row);
+  if( rc==SQLITE_OK ) rc = read_text(connection, row, mark->num_rows, &mark->text);
+  return bloom_sql_end(row, rc);
+}
+
+/* Reads the rows behind the last.  *num_made is how many statements they account for; -1 where one
+** may be of consequence.  SQLite makes tables and indexes of its own along with others, and dumps
+** put virtual tables into the schema, which adds nothing to its version. */
+static int count_made(
+  bloom_connection *connection, sqlite3_stmt *row, const char *table, int *num_made
+){
+  int rc;
+  *num_made = 0;
+  while( (rc = bloom_sql_step(connection, row))==SQLITE_ROW ){
+    const char *type = (const char *)sqlite3_column_text(row, 0);
+    const char *name = (const char *)sqlite3_column_text(row, 1);
+    const char *its_table = (const char *)sqlite3_column_text(row, 2);
+    if( type==NULL || name==NULL || its_table==NULL || strcmp(type, "trigger")==0
+        || (strcmp(type, "table")==0 && sqlite3_column_int64(row, 4)==0)
+        || sqlite3_stricmp(its_table, table)==0 ){
+      *num_made = -1;
+      return SQLITE_OK;
+    }
+    *num_made += sqlite3_strnicmp(name, "sqlite_", 7)!=0;
+  }
+  return rc;
+}
+
+int bloom_schema_mark_holds(
+  bloom_connection *connection, const char *schema, bloom_schema_mark *mark,
+  sqlite3_int64 num_changes, int max_others, const char *table, int *holds
+){
+  sqlite3_stmt *row = NULL;
+  sqlite3_int64 last_row = 0;
+  char *text = NULL;
+  int num_made, rc;
+  *holds = 0;
+  if( mark->text==NULL || num_changes<=0 ) return SQLITE_OK;
+  rc = find_last_row(connection, schema, &last_row);
+  if( rc==SQLITE_OK ) rc = schema_prepare_rows(connection, schema, mark, &row);
+  if( rc==SQLITE_OK ) rc = read_text(connection, row, mark->num_rows, &text);
+  if( rc==SQLITE_OK && text && strcmp(text, mark->text)==0 ){
+    rc = count_made(connection, row, table, &num_made);
+    if( rc==SQLITE_DONE ){
+      *holds = num_made<=num_changes && num_changes - num_made<=max_others;
+    }
+  }
+  if( *holds ) mark->last_row = last_row;
+  sqlite3_free(text);
+  rc = bloom_sql_end(row, rc);
+  return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK; /* a full check meets the others again */
+}

@@ -1,0 +1,219 @@
+/*
+** How both virtual tables follow a source: commands, the database that is meant, triggers, and
+** marks of a schema.
+*/
+#ifndef BLOOM_SQLITE_SOURCE_FOLLOW_H
+#define BLOOM_SQLITE_SOURCE_FOLLOW_H
+
+#include "sql.h"
+
+
+/* -- Commands ------------------------------------------------------------------------------- */
+
+/*
+** The commands of both virtual tables: INSERT INTO name(name) VALUES ('merge').
+*/
+
+typedef enum bloom_command {
+  BLOOM_COMMAND_NONE, /* there is no such command */
+  BLOOM_COMMAND_MERGE,
+  BLOOM_COMMAND_REBUILD,
+  BLOOM_COMMAND_CHECK,
+  BLOOM_COMMAND_DELETE_ALL /* of a standalone filter */
+} bloom_command;
+
+/* Who asks whether all is well. */
+typedef enum bloom_checker {
+  BLOOM_CHECK_COMMAND, /* 'integrity-check', to which doubts are findings, too */
+  BLOOM_CHECK_PRAGMA,  /* PRAGMA integrity_check: a table that is read with care is not damaged */
+  BLOOM_CHECK_QUICK    /* PRAGMA quick_check: nothing that takes long */
+} bloom_checker;
+
+/* What to say of BLOOM_COMMAND_NONE, behind the module's name. */
+#define BLOOM_COMMANDS \
+  ": there is no command '%s'; commands are 'merge', 'merge=N' with N of 1 or more, 'rebuild' and" \
+  " 'integrity-check'"
+
+/* The command that a text is.  *max_rows is the N of 'merge=N', 0 of 'merge'. */
+bloom_command bloom_command_read(const char *text, sqlite3_int64 *max_rows);
+
+/* -- The database that is meant ------------------------------------------------------------- */
+
+/*
+** Which database an object of a virtual table means.
+**
+** Its name is a hint.  With a shared cache SQLite keeps the object while a file is detached, and
+** uses it again when the file is attached by another name.  sqlite3_deserialize() puts another
+** file under statements that are compiled: they mean the new one from then on, while statements
+** that are compiled later, and have the same object, mean the file that it was made for.
+*/
+
+/* SQLite's object of the file that is open by a database's name, NULL if there is none. */
+void *bloom_database_file(sqlite3 *db, const char *schema);
+
+/* What an object's name is, as far as is known. */
+typedef enum bloom_database_state {
+  BLOOM_DATABASE_SAME,     /* that of the file which the object was made for */
+  BLOOM_DATABASE_REPLACED, /* that of the file which sqlite3_deserialize() put in its place */
+  BLOOM_DATABASE_UNSURE    /* statements of one name or another may mean the object */
+} bloom_database_state;
+
+/* Sees to it that *schema, to be freed, is the name of the database that is meant, before any of
+** it is read or written.  file: the one that the object was made for, never another. *is_changed:
+** nothing that was read before counts.  SQLITE_NOTFOUND where the file has no name any more, or
+** another may be meant as well; else SQLITE_OK or SQLite's error. */
+int bloom_database_locate(
+  bloom_connection *connection, char **schema, const void *file, bloom_database_state *state,
+  int *is_changed
+);
+
+/* 1 if a statement that was checked when it was compiled may run over another file since. */
+int bloom_database_may_be_swapped(sqlite3 *db, const char *schema);
+
+/* 1 if this SQLite locks the schema while it calls xBestIndex, so that statements may run there.
+** Others read it anew where such a statement notices a change, under the one that is being
+** compiled. */
+static inline int bloom_can_read_in_best_index(void){
+  return sqlite3_libversion_number()>=3038002;
+}
+
+/* -- Triggers ------------------------------------------------------------------------------- */
+
+/*
+** The triggers by which a virtual table follows its source.
+**
+** SQLite keeps their text true when tables and columns are renamed, and guards it by
+** trusted_schema.  A trigger is bloom's if its name, its table and its text together say so; any
+** other is the user's, and stays.
+**
+** The guard trigger does nothing.  It is made last, on a table that is bloom's own, but no shadow
+** table: defensive connections refuse a schema that has a trigger on one.  A source that was made
+** again, triggers put back from their text, has triggers that come after the guard in
+** sqlite_schema, by rowid: VACUUM and ALTER keep that order.
+*/
+
+typedef struct bloom_trigger {
+  char *name;
+  char *table;         /* that it is on */
+  char *sql;
+  sqlite3_int64 order; /* sqlite_schema.rowid */
+} bloom_trigger;
+
+typedef struct bloom_triggers {
+  bloom_trigger *rows; /* in the order of sqlite_schema */
+  int num_rows, max_rows;
+} bloom_triggers;
+
+/* Reads all triggers on a table.  bloom_triggers_free() is for the caller in any case. */
+int bloom_triggers_read_on(
+  bloom_connection *connection, const char *schema, const char *table, bloom_triggers *triggers
+);
+
+/* Sets *is_own to whether a trigger is one that bloom made.  SQLITE_OK or SQLITE_NOMEM. */
+typedef int bloom_is_own_trigger(
+  const void *data, const char *name, const char *table, const char *sql, int *is_own
+);
+
+/* Reads those of a schema for which is_own, which gets data, says yes; or drops them. */
+int bloom_triggers_read_own(
+  bloom_connection *connection, const char *schema, bloom_is_own_trigger *is_own, const void *data,
+  bloom_triggers *triggers
+);
+int bloom_triggers_drop_own(
+  bloom_connection *connection, const char *schema, bloom_is_own_trigger *is_own, const void *data
+);
+
+/* Returns the BEGIN of a trigger's text, from where on it says what the trigger does. */
+bloom_token bloom_trigger_action(const char *sql);
+
+/* Sets *has_form to whether a trigger's text is CREATE TRIGGER "name" EVENT ON "table" WHEN, a
+** condition, and action.  event and action are freed; NULL: SQLITE_NOMEM. */
+int bloom_trigger_has_form(
+  const char *name, const char *table, const char *sql, char *event, char *action,
+  int *has_form
+);
+
+void bloom_triggers_free(bloom_triggers *triggers);
+
+/* Sets *can_stop to whether a trigger may keep others from firing, as RAISE(IGNORE) does: those of
+** a filter or a bloom_index only write to a table of theirs, and cannot. */
+int bloom_trigger_can_stop(
+  bloom_connection *connection, const char *schema, const char *sql, int *can_stop
+);
+
+/* 1 if they are all on one table, and there is one. */
+int bloom_triggers_are_on_one_table(const bloom_triggers *triggers);
+
+/* Makes the trigger of a virtual table whose name is table and suffix.  definition, from BEFORE or
+** AFTER on, is freed; NULL: SQLITE_NOMEM. */
+int bloom_trigger_create(
+  bloom_connection *connection, const char *schema, const char *table, const char *suffix,
+  char *definition
+);
+
+/* Makes the guard on a table, "name_guard", in place of those that are there. */
+int bloom_guard_create(
+  bloom_connection *connection, const char *schema, const char *name, const char *table
+);
+
+/* Drops the guards on a table. */
+int bloom_guard_drop(bloom_connection *connection, const char *schema, const char *table);
+
+/* Says of the guard of any virtual table that it is one.  data is not used. */
+bloom_is_own_trigger bloom_guard_is_own;
+
+/* The guard's text in sqlite_schema, to be freed. */
+char *bloom_guard_text(const char *name, const char *table);
+
+/* Sets *order to the guard's place in sqlite_schema; 0 if there is none. */
+int bloom_guard_find(
+  bloom_connection *connection, const char *schema, const char *name, const char *table,
+  sqlite3_int64 *order
+);
+
+/* -- Marks of a schema ---------------------------------------------------------------------- */
+
+/*
+** Which changes of a schema a check of it survives, without reading the whole schema again.
+**
+** A check notes the rows of sqlite_schema that it believes, and the last rowid there is.  Each
+** statement that changes a schema adds 1 or more to its version, and what it makes comes behind
+** the last row; a number at or below the noted one is free only if another statement dropped the
+** last row.  So where objects behind that row account for all statements but one, these are all
+** that were made.  The one may have dropped or altered something else, or be VACUUM.
+*/
+
+#define BLOOM_SCHEMA_MAX_ROWS 32
+
+/* {0} at first, and never believed then. */
+typedef struct bloom_schema_mark {
+  sqlite3_int64 last_row;
+  int num_rows; /* above BLOOM_SCHEMA_MAX_ROWS: not to be believed */
+  sqlite3_int64 rows[BLOOM_SCHEMA_MAX_ROWS];
+  char *text;   /* what these rows have; NULL: the mark is not to be believed */
+} bloom_schema_mark;
+
+/* Begins a mark, before anything that it stands for is read.  SQLITE_OK or SQLite's error. */
+int bloom_schema_mark_begin(
+  bloom_connection *connection, const char *schema, bloom_schema_mark *mark
+);
+
+/* Adds a row that the check believes; 0: there is none, so that the mark is not to be believed. */
+void bloom_schema_mark_add(bloom_schema_mark *mark, sqlite3_int64 row);
+
+/* Ends it: a check found no doubt.  SQLITE_OK or SQLite's error. */
+int bloom_schema_mark_end(
+  bloom_connection *connection, const char *schema, bloom_schema_mark *mark
+);
+
+/* Sets *holds to 1 if, num_changes versions later, the rows are as they were, and only tables,
+** views, and indexes on others than the table were made since; the mark is then one of this
+** version.  max_others: of other statements, 0 or 1.  SQLITE_OK or an error that is fatal. */
+int bloom_schema_mark_holds(
+  bloom_connection *connection, const char *schema, bloom_schema_mark *mark,
+  sqlite3_int64 num_changes, int max_others, const char *table, int *holds
+);
+
+void bloom_schema_mark_free(bloom_schema_mark *mark);
+
+#endif
