@@ -12,7 +12,9 @@
 #include <assert.h>
 #include <stddef.h>
 
+#ifndef __cplusplus
 /* Lengths of 32 bits are cast to size_t throughout. */
 _Static_assert(sizeof(size_t)>=4, "sizes have 32 bits");
+#endif
 
 #endif

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "bytes.h"
+#include "debug.h"
 
 /* Room for a text: -9223372036854775808 has 20 bytes, and three words are written. */
 #define BLOOM_DECIMAL_MAX_BYTES 24
@@ -26,6 +27,7 @@ extern const char bloom_digit_triples[4001];
 ** first in the lowest byte. */
 static inline uint32_t bloom_three_digits(uint64_t number, unsigned num_fraction_bits){
   const size_t whole = (size_t)(number >> num_fraction_bits);
+  assert( whole<1000 );
   return bloom_load32_le((const uint8_t *)bloom_digit_triples + 4*whole);
 }
 
@@ -49,6 +51,7 @@ static inline unsigned bloom_leading_zeros(uint64_t text){
 static inline uint64_t bloom_eight_digits(uint32_t value){
   uint64_t number = value * (uint64_t)351843721; /* 2^45 / 10^5, rounded up */
   uint64_t text = bloom_three_digits(number, 45);
+  assert( value<100000000 );
   number = bloom_fraction_of(number, 45) * 1000;
   text |= (uint64_t)bloom_three_digits(number, 45) << 24;
   number = bloom_fraction_of(number, 45) * 100;

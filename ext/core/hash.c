@@ -15,6 +15,7 @@
 
 uint64_t bloom_xxh64(const uint8_t *bytes, size_t num_bytes){
   static const uint8_t no_bytes[1] = {0};
+  assert( bytes || num_bytes==0 );
   return bytes ? XXH64(bytes, num_bytes, 0) : XXH64(no_bytes, 0, 0);
 }
 
@@ -63,6 +64,7 @@ uint64_t bloom_siphash(const uint8_t *secret, const uint8_t *bytes, size_t num_b
   /* The last word ends in the length, of which one byte counts. */
   uint64_t last = (uint64_t)num_bytes << 56;
   size_t i;
+  assert( bytes || num_bytes==0 );
   for(i=0; num_bytes-i>=WORD_BYTES; i+=WORD_BYTES) siphash_word(&s, bloom_load64_le(bytes + i));
   for(; i<num_bytes; i++) last |= (uint64_t)bytes[i] << (8 * (i % WORD_BYTES));
   siphash_word(&s, last);
@@ -86,5 +88,6 @@ static uint64_t multiply_high(uint64_t a, uint64_t b){
 
 uint64_t bloom_partition_of(const uint8_t *key, size_t num_bytes, uint64_t num_partitions){
   static const uint8_t no_bytes[1] = {0};
+  assert( num_partitions>0 && (key || num_bytes==0) );
   return multiply_high(XXH3_64bits(key ? key : no_bytes, num_bytes), num_partitions);
 }

@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 #include <string.h>
+#include "debug.h"
 
 /* 2^64 divided by the golden ratio: its multiples spread evenly [Knuth, TAOCP 3, 6.4]. */
 #define BLOOM_GOLDEN_RATIO 0x9e3779b97f4a7c15u
@@ -60,6 +61,7 @@ static inline double bloom_exp_minus(double x){
   const double r = (double)k * ln2 - x;
   double power, sum = 1;
   int n;
+  assert( x>=0 );
   memcpy(&power, &power_bits, sizeof(power));
   for(n=10; n>0; n--) sum = 1 + r * (1.0 / n) * sum;
   return x<700 ? power * sum : 0;
@@ -72,6 +74,7 @@ static inline double bloom_log_ratio(uint64_t whole, uint64_t part){
   double halvings = 0;
   double z, z2, power, sum = 0;
   int n;
+  assert( part>0 && part<=whole && whole>>63==0 );
   /* Halve the ratio below 2, then ln(x) = 2 atanh((x-1)/(x+1)): its argument is at
   ** most 1/3. */
   for(; part<=whole/2; part*=2) halvings++;

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "../core/debug.h"
 #include "../core/hash.h"
 
 /* Under SQLite's own mutex for applications. */
@@ -61,6 +62,7 @@ void bloom_connection_release(void *data){
   bloom_connection *connection = data, **link = &connections;
   int is_last;
   lock_connections();
+  assert( connection->num_users>0 );
   is_last = --connection->num_users==0;
   if( is_last ){
     while( *link!=connection ) link = &(*link)->next;

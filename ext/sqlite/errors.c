@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "../core/debug.h"
 #include "key.h"
 
 #define LITERAL_MAX_CHARS 40
@@ -18,12 +19,14 @@ void bloom_fail_code(sqlite3_context *context, int rc){
 
 void *bloom_malloc_or_fail(sqlite3_context *context, uint64_t num_bytes){
   void *memory = sqlite3_malloc64(num_bytes);
+  assert( num_bytes>0 );
   if( memory==NULL ) sqlite3_result_error_nomem(context);
   return memory;
 }
 
 void *bloom_malloc_zeros(uint64_t num_bytes){
   void *memory = sqlite3_malloc64(num_bytes);
+  assert( num_bytes>0 );
   if( memory ) memset(memory, 0, (size_t)num_bytes);
   return memory;
 }

@@ -3,6 +3,7 @@
 */
 #include "handle.h"
 
+#include "../core/debug.h"
 #include "../core/encodings.h"
 #include "errors.h"
 
@@ -87,6 +88,7 @@ static bloom_handle *pool_unlink(bloom_handle_pool *pool, bloom_handle **at){
 
 void bloom_handle_pool_free(void *data){
   bloom_handle_pool *pool = data;
+  assert( pool->num_users>0 );
   if( --pool->num_users ) return;
   while( pool->first ) sqlite3_free(pool_unlink(pool, &pool->first));
   sqlite3_free(pool);
@@ -144,6 +146,7 @@ bloom_handle_status bloom_handle_open(
 
 void bloom_handle_close(bloom_handle *handle){
   bloom_handle_slot *slot = slot_of(handle->number);
+  assert( slot->handle==handle );
   bloom_handle_pool *pool = handle->pool;
   atomic_store(&slot->db, NULL);
   atomic_store(&slot->number, 0);

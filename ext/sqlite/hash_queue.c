@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "../core/debug.h"
 #include "errors.h"
 
 /* -- A queue: a chain of chunks --------------------------------------------- */
@@ -15,6 +16,7 @@ int bloom_hash_queue_add_chunk(bloom_hash_queue *queue){
   bloom_hash_chunk *last = queue->last;
   bloom_hash_chunk *chunk;
   size_t max_hashes = last ? last->max_hashes * 2 : CHUNK_MIN_HASHES;
+  assert( queue->hash_value_bytes==4 || queue->hash_value_bytes==8 );
   if( max_hashes>BLOOM_CHUNK_MAX_HASHES ) max_hashes = BLOOM_CHUNK_MAX_HASHES;
   chunk = sqlite3_malloc64(sizeof(*chunk) + max_hashes * queue->hash_value_bytes);
   if( chunk==NULL ) return SQLITE_NOMEM;
@@ -34,6 +36,7 @@ int bloom_hash_queue_add_chunk(bloom_hash_queue *queue){
 
 void bloom_hash_queue_pop(bloom_hash_queue *queue){
   bloom_hash_chunk *chunk = queue->first;
+  assert( chunk && chunk->run.num_hashes>0 );
   chunk->run.hashes = (const uint8_t *)chunk->run.hashes + queue->hash_value_bytes;
   chunk->run.num_hashes--;
   queue->num_hashes--;
@@ -51,6 +54,7 @@ const bloom_hash_run *bloom_hash_queue_runs(const bloom_hash_queue *queue){
 uint32_t bloom_hash_queue_count(const bloom_hash_queue *queue, uint32_t *counts){
   const bloom_hash_run *run = bloom_hash_queue_runs(queue);
   uint32_t most = 0;
+  assert( run==NULL || queue->hash_value_bytes==sizeof(uint32_t) );
   for(; run; run=run->next){
     const uint32_t *hashes = run->hashes;
     size_t i;
@@ -107,6 +111,7 @@ void bloom_hash_set_remove(bloom_hash_set *set, bloom_hash_value hash){
   const size_t mask = set->num_slots - 1;
   const uint64_t removed = hash ? hash : 1;
   size_t i = (size_t)removed & mask, free;
+  assert( bloom_hash_set_has(set, hash) );
   while( set->slots[i]!=removed ) i = (i + 1) & mask;
   for(free=i; set->slots[i = (i + 1) & mask]; ){
     /* Its search begins at or before the free slot. */

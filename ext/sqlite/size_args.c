@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "../core/debug.h"
 #include "../core/encodings.h"
 #include "../core/numeric.h"
 #include "connection.h"
@@ -226,6 +227,7 @@ int bloom_find_bits_per_key(
   const double rate = size->bits_per_key;
   bloom_size_entry *entry, now = {encoding, rate, num_keys, 0};
   double best_rate = 1;
+  assert( rate>0 );
   *bits_per_key = rate;
   if( !bloom_is_rate(rate) ) return SQLITE_OK;
   entry = find_size_entry(sqlite3_user_data(context), encoding, rate, num_keys);

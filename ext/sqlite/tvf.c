@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "../core/debug.h"
 #include "errors.h"
 
 #define IN_EACH_ARM "; where an OR parts them, write them in each arm, or IN"
@@ -37,6 +38,7 @@ static int tvf_connect(
   const bloom_tvf *function = data;
   tvf_vtab *connected;
   int rc = sqlite3_declare_vtab(db, function->schema);
+  assert( function->num_columns<=30 && function->cursor_bytes>=sizeof(bloom_tvf_cursor) );
   (void)num_args; (void)args; (void)error;
   if( rc!=SQLITE_OK ) return rc;
   connected = sqlite3_malloc64(sizeof(*connected));

@@ -43,6 +43,7 @@ bloom_status bloom_bloomfile_shape(uint64_t num_sets, uint64_t num_keys, double 
   const uint64_t unit_bytes = bloom_bloomfile_bytes_for_sets(num_sets);
   uint64_t num_units = BLOOM_BLOOMFILE_MIN_UNITS;
   uint64_t max_units;
+  assert( bits_per_key>0 );
   if( max_bytes<BLOOM_BLOOMFILE_HEADER_BYTES ) return BLOOM_TOO_BIG;
   max_units = (max_bytes - BLOOM_BLOOMFILE_HEADER_BYTES) / unit_bytes;
   /* Checked before the search for a prime, which takes long only for large numbers. */
@@ -64,6 +65,7 @@ bloom_status bloom_bloomfile_shape(uint64_t num_sets, uint64_t num_keys, double 
 
 bloom_shape bloom_bloomfile_with_unit_bytes(const bloom_shape *shape, size_t unit_bytes){
   bloom_shape other = *shape;
+  assert( unit_bytes>0 && shape->num_slots<=SIZE_MAX / unit_bytes );
   other.num_bits = shape->num_slots * unit_bytes * 8;
   other.num_bytes = BLOOM_BLOOMFILE_HEADER_BYTES + (size_t)(other.num_bits / 8);
   return other;
@@ -111,6 +113,7 @@ void bloom_bloomfile_add(const bloom_shape *shape, uint8_t *file, const bloom_ha
     const bloom_hash_value *hash = hashes->hashes;
     const uint32_t *set = sets->hashes;
     size_t i;
+    assert( sets->num_hashes==hashes->num_hashes );
     for(i=0; i<hashes->num_hashes; i++){
       const uint64_t delta = bloomfile_delta(hash[i]);
       uint64_t probe = hash[i];
@@ -350,6 +353,7 @@ static void bloomfile_sum_column(const bloom_filter *file, size_t offset, size_t
   uint64_t lanes[BLOOMFILE_COLUMN_BYTES]; /* counts up to 255, eight in each */
   uint64_t num_left = shape->num_slots;
   size_t i;
+  assert( num_bytes<=BLOOMFILE_COLUMN_BYTES );
   while( num_left ){
     uint64_t num_units = num_left<255 ? num_left : 255;
     num_left -= num_units;

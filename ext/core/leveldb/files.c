@@ -66,6 +66,7 @@ void bloom_filter_block_slot(const bloom_filter_block *block, size_t slot,
 static bloom_status slot_shape(uint32_t num_keys, const bloom_filter_block_bits *bits,
                                bloom_shape *shape){
   *shape = (bloom_shape){0};
+  assert( bits->tenths || bits->bits_per_key>0 );
   if( num_keys==0 ) return BLOOM_OK;
   return bloom_leveldb_shape(num_keys,
                              bits->tenths ? bits->tenths[num_keys] / 10.0 : bits->bits_per_key,

@@ -11,6 +11,8 @@ static size_t scalar_positions(const bloom_leveldb_part *part, bloom_leveldb_div
                                const uint32_t *hashes, size_t num_hashes, uint32_t *positions){
   const uint32_t *end = hashes + num_hashes;
   size_t num_in = 0;
+  assert( num_hashes%BLOOM_LEVELDB_MAX_LANES==0 );
+  assert( part==NULL || part->num_bits>0 );
   for(; hashes<end; hashes++){
     const uint32_t delta = bloom_leveldb_delta(*hashes);
     uint32_t probe = *hashes;
@@ -91,6 +93,8 @@ TARGET_AVX2 static size_t avx2_positions(const bloom_leveldb_part *part,
   const __m256i last = _mm256_set1_epi32(part ? (int)(part->num_bits - 1) : 0);
   const uint32_t *end = hashes + num_hashes;
   size_t num_in = 0;
+  assert( num_hashes%BLOOM_LEVELDB_MAX_LANES==0 );
+  assert( part==NULL || part->num_bits>0 );
   for(; hashes<end; hashes+=8){
     const __m256i hash = _mm256_loadu_si256((const __m256i*)(const void*)hashes);
     const __m256i delta = _mm256_or_si256(_mm256_srli_epi32(hash, 17), _mm256_slli_epi32(hash, 15));

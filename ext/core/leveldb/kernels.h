@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "../bytes.h"
+#include "../debug.h"
 
 /* The number of hashes that AVX2 handles side by side. */
 #define BLOOM_LEVELDB_MAX_LANES 8
@@ -33,6 +34,7 @@ typedef struct bloom_leveldb_divisor {
 /* Returns the divisor for num_bits bits, in 1..2^32. */
 static inline bloom_leveldb_divisor bloom_leveldb_divisor_of(uint64_t num_bits){
   bloom_leveldb_divisor divisor = {(uint32_t)num_bits, 0};
+  assert( num_bits>0 && num_bits<=(uint64_t)UINT32_MAX + 1 );
   if( num_bits<=UINT32_MAX ) divisor.reciprocal = UINT32_MAX / divisor.num_bits;
   return divisor;
 }

@@ -96,6 +96,7 @@ void bloom_leveldb_add_by(const bloom_leveldb_kernels *kernels, const bloom_shap
   uint64_t num_hashes = 0;
   const bloom_hash_run *run;
   uint64_t begin;
+  assert( num_bits>0 && shape->num_probes>0 && shape->num_probes<=BLOOM_LEVELDB_MAX_PROBES );
   for(run=runs; run; run=run->next) num_hashes += run->num_hashes;
   if( num_parts==1 || num_hashes * shape->num_probes < 2 * num_lines ){
     add_part(kernels, shape, NULL, filter, runs);

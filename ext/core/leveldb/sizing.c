@@ -9,6 +9,7 @@
 */
 #include "sizing.h"
 
+#include "../debug.h"
 #include "../numeric.h"
 
 
@@ -307,6 +308,7 @@ static double mean_prob_all_set(const fpr_model *model, double detail){
 static double cycles(const bloom_shape *shape, double fill_ratio){
   uint64_t odd = shape->num_bits, num_positions;
   double sum = 0, are_set = 1;
+  assert( odd>0 );
   while( odd%2==0 ) odd /= 2;
   if( odd>CYCLE_MAX_ODD ) return 0;
   for(num_positions=0; num_positions<odd; num_positions++) are_set *= fill_ratio;
@@ -410,12 +412,14 @@ static double modelled_unset(const bloom_shape *shape, double num_keys){
 ** that of 2^-62. */
 static double minus_log(double x){
   const uint64_t whole = (uint64_t)1 << 62;
+  assert( x<=1 );
   return bloom_log_ratio(whole, (uint64_t)-at_most(-x * (double)whole, -1));
 }
 
 double bloom_modelled_keys(const bloom_shape *shape, uint64_t bits_set){
   bloom_shape reached = *shape;
   double log_unset, num_keys, factor, accuracy = KEYS_ACCURACY;
+  assert( shape->num_probes>0 && bits_set<shape->num_bits );
   reached.num_bits = bloom_leveldb_reached_bits(shape->num_bits);
   log_unset = bloom_log_ratio(reached.num_bits, reached.num_bits - bits_set);
   /* The textbook's number, which is right where all probes set as much; else they set less,
@@ -465,6 +469,7 @@ static const double together[TOGETHER_ROWS][TOGETHER_COLUMNS] = {
 bloom_status bloom_leveldb_shape(uint64_t num_keys, double bits_per_key, bloom_shape *shape){
   const double wanted_bits = (double)num_keys * bits_per_key;
   uint64_t num_bits, num_bit_bytes;
+  assert( bits_per_key>0 );
   if( wanted_bits>LEVELDB_MAX_BITS ) return BLOOM_TOO_BIG;
   num_bits = (uint64_t)wanted_bits;
   if( (double)num_bits<wanted_bits ) num_bits++;
@@ -544,6 +549,7 @@ uint32_t bloom_min_bits_per_key_x10(double fpr, uint64_t num_keys, double *best_
   bloom_shape shape, last = {0, 0, 0, 0};
   double best = 1, rate;
   uint32_t bits_per_key_x10;
+  assert( fpr>0 && fpr<1 );
   for(bits_per_key_x10=BLOOM_MIN_TENTH_BITS; bits_per_key_x10<=BLOOM_MAX_TENTH_BITS;
       bits_per_key_x10++){
     if( bloom_leveldb_shape(num_keys, bits_per_key_x10 / 10.0, &shape)!=BLOOM_OK ) break;

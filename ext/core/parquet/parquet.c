@@ -46,6 +46,7 @@ static bloom_shape parquet_shape_of(uint64_t num_blocks){
 static bloom_status parquet_shape(uint64_t num_keys, double bits_per_key, bloom_shape *shape){
   const double wanted_blocks = (double)num_keys * bits_per_key / PARQUET_BLOCK_BITS;
   uint64_t num_blocks;
+  assert( bits_per_key>0 );
   if( wanted_blocks>BLOOM_PARQUET_MAX_BLOCKS ) return BLOOM_TOO_BIG;
   num_blocks = (uint64_t)wanted_blocks;
   if( num_blocks==0 || (double)num_blocks<wanted_blocks ) num_blocks++;
@@ -150,6 +151,7 @@ static double parquet_block_fpr(double load, double missed){
 double bloom_parquet_modelled_fpr(uint64_t num_keys, uint64_t num_blocks){
   const double keys = (double)num_keys, blocks = (double)num_blocks;
   double load, likely, none, missed = 1, fpr = 0;
+  assert( num_blocks>0 && num_blocks<=BLOOM_PARQUET_MAX_BLOCKS );
   if( num_blocks==1 ){
     return parquet_block_fpr(keys, bloom_exp_minus(keys * bloom_log_ratio(32, 31)));
   }
@@ -178,6 +180,7 @@ static uint32_t parquet_min_bits_per_key_x10(double fpr, uint64_t num_keys, doub
   uint32_t low = BLOOM_MIN_TENTH_BITS, high = BLOOM_MAX_TENTH_BITS;
   bloom_shape shape;
   double best;
+  assert( fpr>0 && fpr<1 );
   while( high>low && parquet_shape(num_keys, high / 10.0, &shape)!=BLOOM_OK ) high--;
   best = parquet_fpr_at(num_keys, high);
   if( best>fpr ){

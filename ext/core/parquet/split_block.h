@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "../bytes.h"
+#include "../debug.h"
 
 #define BLOOM_SPLIT_BLOCK_BYTES 32
 #define BLOOM_SPLIT_BLOCK_WORDS 8
@@ -31,6 +32,7 @@ static const uint32_t bloom_split_block_salts[BLOOM_SPLIT_BLOCK_WORDS] = {BLOOM_
 ** place of a remainder [Lemire 2019, "Fast random integer generation in an interval"], so hashes
 ** that are close to each other pick the same block. */
 static inline uint64_t bloom_split_block_number(uint64_t hash, uint64_t num_blocks){
+  assert( num_blocks>0 && num_blocks<=(uint64_t)1 << 32 );
   return (hash >> 32) * num_blocks >> 32;
 }
 

@@ -12,40 +12,40 @@
 
 /* Column numbers, in the order of the schema. */
 enum {
-  COLUMN_ENCODING,
-  COLUMN_NUM_BYTES,
-  COLUMN_NUM_BITS,
-  COLUMN_NUM_PROBES,
-  COLUMN_BITS_SET,
-  COLUMN_FILL_RATIO,
-  COLUMN_ESTIMATED_KEYS,
-  COLUMN_BITS_PER_KEY,
-  COLUMN_EXPECTED_FPR,
-  COLUMN_MEASURED_FPR,
-  COLUMN_NUM_SETS,
-  COLUMN_NOTE,
-  COLUMN_NUM_TRIED,
-  NUM_COLUMNS
+  FACT_ENCODING,
+  FACT_NUM_BYTES,
+  FACT_NUM_BITS,
+  FACT_NUM_PROBES,
+  FACT_BITS_SET,
+  FACT_FILL_RATIO,
+  FACT_ESTIMATED_KEYS,
+  FACT_BITS_PER_KEY,
+  FACT_EXPECTED_FPR,
+  FACT_MEASURED_FPR,
+  FACT_NUM_SETS,
+  FACT_NOTE,
+  FACT_NUM_TRIED,
+  NUM_FACTS
 };
 
-#define COLUMN_BIT(column) (1u << (column))
+#define FACT_BIT(column) (1u << (column))
 
 /* The columns for which the bits must be counted. */
 #define COLUMNS_FROM_BITS_SET \
-  (COLUMN_BIT(COLUMN_BITS_SET) | COLUMN_BIT(COLUMN_FILL_RATIO) | \
-   COLUMN_BIT(COLUMN_ESTIMATED_KEYS) | COLUMN_BIT(COLUMN_BITS_PER_KEY) | \
-   COLUMN_BIT(COLUMN_EXPECTED_FPR) | COLUMN_BIT(COLUMN_NUM_SETS) | COLUMN_BIT(COLUMN_NOTE))
+  (FACT_BIT(FACT_BITS_SET) | FACT_BIT(FACT_FILL_RATIO) | \
+   FACT_BIT(FACT_ESTIMATED_KEYS) | FACT_BIT(FACT_BITS_PER_KEY) | \
+   FACT_BIT(FACT_EXPECTED_FPR) | FACT_BIT(FACT_NUM_SETS) | FACT_BIT(FACT_NOTE))
 
-typedef struct info_cursor {
+typedef struct facts_cursor {
   bloom_tvf_cursor base; /* first */
   sqlite3_int64 num_bytes;
   bloom_facts facts;
-  double measured_fpr;     /* if COLUMN_MEASURED_FPR is read */
+  double measured_fpr;     /* if FACT_MEASURED_FPR is read */
   int64_t num_tried;       /* hashes for that */
-} info_cursor;
+} facts_cursor;
 
-static int info_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
-  info_cursor *info = (info_cursor *)cursor;
+static int facts_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
+  facts_cursor *info = (facts_cursor *)cursor;
   sqlite3 *db = bloom_tvf_db(cursor);
   bloom_stoppable stoppable;
   bloom_filter storage;
@@ -62,7 +62,7 @@ static int info_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
   bloom_stoppable_init(&stoppable, db, filter);
   filter = &stoppable.filter;
   filter->encoding->describe(filter, (cursor->columns & COLUMNS_FROM_BITS_SET)!=0, &info->facts);
-  if( cursor->columns & COLUMN_BIT(COLUMN_MEASURED_FPR) ){
+  if( cursor->columns & FACT_BIT(FACT_MEASURED_FPR) ){
     info->measured_fpr = filter->encoding->measured_fpr(filter);
   }
   if( stoppable.is_stopped ) return SQLITE_INTERRUPT;
@@ -88,28 +88,28 @@ static void result_real(sqlite3_context *context, double number){
   if( number>=0 ) sqlite3_result_double(context, number);
 }
 
-static void info_column(const bloom_tvf_cursor *cursor, sqlite3_context *context, int column){
-  const info_cursor *info = (const info_cursor *)cursor;
+static void facts_column(const bloom_tvf_cursor *cursor, sqlite3_context *context, int column){
+  const facts_cursor *info = (const facts_cursor *)cursor;
   const bloom_facts *facts = &info->facts;
   switch( column ){
-    case COLUMN_ENCODING:       sqlite3_result_text(context, facts->encoding, -1,
+    case FACT_ENCODING:       sqlite3_result_text(context, facts->encoding, -1,
                                                     SQLITE_STATIC); break;
-    case COLUMN_NUM_BYTES:      result_count(context, info->num_bytes); break;
-    case COLUMN_NUM_BITS:       result_count(context, facts->num_bits); break;
-    case COLUMN_NUM_PROBES:     result_count(context, facts->num_probes); break;
-    case COLUMN_BITS_SET:       result_count(context, facts->bits_set); break;
-    case COLUMN_FILL_RATIO:     result_real(context, facts->fill_ratio); break;
-    case COLUMN_ESTIMATED_KEYS: result_real(context, facts->estimated_keys); break;
-    case COLUMN_BITS_PER_KEY:
+    case FACT_NUM_BYTES:      result_count(context, info->num_bytes); break;
+    case FACT_NUM_BITS:       result_count(context, facts->num_bits); break;
+    case FACT_NUM_PROBES:     result_count(context, facts->num_probes); break;
+    case FACT_BITS_SET:       result_count(context, facts->bits_set); break;
+    case FACT_FILL_RATIO:     result_real(context, facts->fill_ratio); break;
+    case FACT_ESTIMATED_KEYS: result_real(context, facts->estimated_keys); break;
+    case FACT_BITS_PER_KEY:
       if( facts->estimated_keys>0 ){
         result_real(context, (double)facts->num_bits / facts->estimated_keys);
       }
       break;
-    case COLUMN_EXPECTED_FPR:   result_real(context, facts->expected_fpr); break;
-    case COLUMN_MEASURED_FPR:   result_real(context, info->measured_fpr); break;
-    case COLUMN_NUM_SETS:       result_count(context, facts->num_sets); break;
-    case COLUMN_NOTE:           sqlite3_result_text(context, facts->note, -1, SQLITE_STATIC); break;
-    default: /* COLUMN_NUM_TRIED */ result_count(context, info->num_tried); break;
+    case FACT_EXPECTED_FPR:   result_real(context, facts->expected_fpr); break;
+    case FACT_MEASURED_FPR:   result_real(context, info->measured_fpr); break;
+    case FACT_NUM_SETS:       result_count(context, facts->num_sets); break;
+    case FACT_NOTE:           sqlite3_result_text(context, facts->note, -1, SQLITE_STATIC); break;
+    default: /* FACT_NUM_TRIED */ result_count(context, info->num_tried); break;
   }
 }
 
@@ -120,10 +120,10 @@ const bloom_tvf bloom_info_tvf = {
             " num_probes INTEGER, bits_set INTEGER, fill_ratio REAL, estimated_keys REAL,"
             " bits_per_key REAL, expected_fpr REAL, measured_fpr REAL, num_sets INTEGER, note TEXT,"
             " num_tried INTEGER, argument HIDDEN)",
-  .num_columns = NUM_COLUMNS,
+  .num_columns = NUM_FACTS,
   .num_args = 1,
   .num_rows = 1,
-  .cursor_bytes = sizeof(info_cursor),
-  .start = info_start,
-  .column = info_column,
+  .cursor_bytes = sizeof(facts_cursor),
+  .start = facts_start,
+  .column = facts_column,
 };
