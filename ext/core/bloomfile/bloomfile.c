@@ -391,7 +391,7 @@ static const char *bloomfile_note(const bloom_shape *shape, const bloomfile_sums
   return NULL;
 }
 
-void bloom_bloomfile_describe(const bloom_filter *file, int count_bits, bloom_facts *facts){
+static void bloomfile_describe(const bloom_filter *file, int count_bits, bloom_facts *facts){
   const bloom_shape *shape = &file->shape;
   const size_t unit_bytes = bloom_bloomfile_unit_bytes(shape);
   bloomfile_sums sums;
@@ -454,7 +454,7 @@ double bloom_bloomfile_modelled_fpr(uint64_t num_keys, double num_units, uint32_
   return shifted<1 ? fpr + (1 - fpr) * shifted : 1;
 }
 
-uint32_t bloom_bloomfile_min_bits_per_key_x10(double fpr, uint64_t num_keys, double *best_fpr){
+static uint32_t bloomfile_min_bits_per_key_x10(double fpr, uint64_t num_keys, double *best_fpr){
   double best = 1;
   uint32_t tenths;
   for(tenths=BLOOM_MIN_TENTH_BITS; tenths<=BLOOM_MAX_TENTH_BITS; tenths++){
@@ -472,7 +472,7 @@ uint32_t bloom_bloomfile_min_bits_per_key_x10(double fpr, uint64_t num_keys, dou
 
 /* Returns how many hashes are tested.  The work must fit the size of the file: fewer hashes where
 ** units are long. */
-uint64_t bloom_bloomfile_num_tried(const bloom_filter *file){
+static uint64_t bloomfile_num_tried(const bloom_filter *file){
   const uint64_t bytes_a_hash =
       (uint64_t)bloom_bloomfile_unit_bytes(&file->shape) * file->shape.num_probes;
   uint64_t num_hashes;
@@ -481,10 +481,11 @@ uint64_t bloom_bloomfile_num_tried(const bloom_filter *file){
   return num_hashes<BLOOM_FPR_SAMPLE ? num_hashes : BLOOM_FPR_SAMPLE;
 }
 
-double bloom_bloomfile_measured_fpr(const bloom_filter *file){
+/* Returns the rate, of hashes each of which is tested against all sets at once. */
+static double bloomfile_measured_fpr(const bloom_filter *file){
   bloomfile_pace pace = {0, 0};
   const uint64_t num_sets = bloomfile_num_sets(file, &pace);
-  const uint64_t num_hashes = bloom_bloomfile_num_tried(file);
+  const uint64_t num_hashes = bloomfile_num_tried(file);
   const size_t num_hash_bytes = bloom_bloomfile_unit_bytes(&file->shape) * file->shape.num_probes;
   uint64_t num_accepted = 0, i;
   if( num_sets==0 ) return 0;
@@ -503,12 +504,12 @@ const bloom_encoding bloom_encoding_bloomfile = {
   .may_contain = bloomfile_may_contain,
   .may_contain_int64 = bloomfile_may_contain_int64,
   .may_contain_bytes = bloomfile_may_contain_bytes,
-  .min_bits_per_key_x10 = bloom_bloomfile_min_bits_per_key_x10,
+  .min_bits_per_key_x10 = bloomfile_min_bits_per_key_x10,
   .why_no_writer = "of many sets: bloom_build_sets() makes it, with each key's set",
   .magic = BLOOM_BLOOMFILE_TAG & 0xff,
   .read = bloomfile_read,
   .has_header = bloomfile_has_header,
-  .describe = bloom_bloomfile_describe,
-  .measured_fpr = bloom_bloomfile_measured_fpr,
-  .num_tried = bloom_bloomfile_num_tried,
+  .describe = bloomfile_describe,
+  .measured_fpr = bloomfile_measured_fpr,
+  .num_tried = bloomfile_num_tried,
 };

@@ -102,11 +102,4 @@ int bloom_bloomfile_sets(const bloom_filter *file, bloom_hash_value hash, uint8_
 ** probes.  Measured rates are 0.4 to 1.05 of it, the less the smaller they are. */
 double bloom_bloomfile_modelled_fpr(uint64_t num_keys, double num_units, uint32_t num_probes);
 
-/* Members of bloom_encoding_bloomfile; ../filter.h describes them.  measured_fpr tests each hash
-** against all sets at once. */
-uint32_t bloom_bloomfile_min_bits_per_key_x10(double fpr, uint64_t num_keys, double *best_fpr);
-void bloom_bloomfile_describe(const bloom_filter *file, int count_bits, bloom_facts *facts);
-double bloom_bloomfile_measured_fpr(const bloom_filter *file);
-uint64_t bloom_bloomfile_num_tried(const bloom_filter *file);
-
 #endif
