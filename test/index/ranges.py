@@ -111,6 +111,13 @@ class Run:
             return "SELECT id FROM {t} AS t WHERE v LIKE %s" % literal(r.choice(BEGINNINGS)[:r.randint(1, 2)] + "%"), []
         if form < 0.5:
             return "SELECT id FROM {t} AS t WHERE v GLOB %s" % literal(r.choice(BEGINNINGS)[:r.randint(1, 2)] + "*"), []
+        if form < 0.5 + 0.15 * self.options.orders:
+            if r.random() < 0.5:
+                where, parameters = "1", []
+            if r.random() < 0.2:  # of equal values any may be the largest
+                return "SELECT count(*) FROM t AS b WHERE b.v IS (SELECT %s(v) FROM {t} AS t WHERE %s)" % (r.choice(["max", "min"]), where), parameters
+            limit = " LIMIT %d" % r.choice([1, 3, 10, 50, 300]) + r.choice(["", "", " OFFSET 5"]) if r.random() < 0.6 else ""
+            return "SELECT id, v FROM {t} AS t WHERE %s ORDER BY v%s, id%s%s" % (where, r.choice(["", " DESC"]), r.choice(["", " DESC"]), limit), parameters
         return "SELECT id FROM {t} AS t WHERE %s" % where, parameters
 
     def check(self, num_queries):
@@ -119,7 +126,7 @@ class Run:
             on_table, on_index = (self.db.execute(sql.replace("{t}", name), parameters).fetchall() for name in "ti")
             self.counts["queries"] += 1
             self.counts["rows"] += len(on_index)
-            if on_table != on_index and sorted(on_table, key=repr) != sorted(on_index, key=repr):
+            if (on_table != on_index and "ORDER BY" in sql) or sorted(on_table, key=repr) != sorted(on_index, key=repr):
                 lost = sorted(set(on_table) - set(on_index))[:3]
                 values = [self.db.execute("SELECT id, typeof(v), quote(v) FROM t WHERE id = ?", row[:1]).fetchall() for row in lost]
                 raise Differs("%s %r\n%s, %s\n%d rows of the table, %d of the index; lost %r: %r" % (
@@ -185,7 +192,7 @@ class Run:
 
 
 def main():
-    options = arguments(runs=100, verbose=False)
+    options = arguments(runs=100, orders=1, verbose=False)
     counts = {"queries": 0, "rows": 0}
     num_passed, num_failed = draw(lambda seed, options: Run(seed, options, counts).run(), options, most_failures=3)
     print("note: %d queries, %d rows" % (counts["queries"], counts["rows"]))

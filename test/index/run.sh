@@ -7,7 +7,8 @@
 # anything into the index's tables; ../source/processes.py ends processes that merge; ../source/identity.py puts other
 # files under statements that are held, for filters too; commands.py has CREATE and merges; writers.py and damage.py have a case for each thing that fell
 # once, kept.py files of bloom 1.2; schemas.py changes the source's schema; steps.py counts how much is read, and
-# zones.py looks at where ranges are; beside.py compares that with the table's own indexes; reader.py reads the tables as another program does; faults.sql is for
+# zones.py looks at where ranges are, orders.py at rows in a column's order; beside.py compares that with the table's own
+# indexes; reader.py reads the tables as another program does; faults.sql is for
 # ../vtab/faults.c, which fails memory, disk and what else there is.
 #
 #   --long     50,000 queries and 1,000 patterns, large tables, slow cases, and hostile tables under sanitizers
@@ -31,7 +32,7 @@ seed=${BLOOM_TEST_SEED:-$drawn}
 echo "note: seed $seed; BLOOM_TEST_SEED=$seed draws the same"
 
 make -s -j "$jobs" bloom.so build/release/test/vtab/faults || exit 1
-cases='source/identity index/commands index/writers index/kept index/growth index/damage index/schemas index/shapes index/steps index/zones index/self_writes index/reader index/regexp_functions'
+cases='source/identity index/commands index/writers index/kept index/growth index/damage index/schemas index/shapes index/steps index/zones index/orders index/self_writes index/reader index/regexp_functions'
 small=build/tiny/bloom
 make_tiny || exit 1
 # A random test, and its notes.

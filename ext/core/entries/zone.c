@@ -19,12 +19,12 @@ static bloom_zone_key zone_bound(uint8_t class, uint8_t byte){
   return key;
 }
 
-static int zone_compare(const bloom_zone_key *a, const bloom_zone_key *b){
+int bloom_zone_compare(const bloom_zone_key *a, const bloom_zone_key *b){
   return memcmp(a->bytes, b->bytes, sizeof(a->bytes));
 }
 
 static int zone_is_empty(const bloom_zone_span *span){
-  return zone_compare(&span->min, &span->max)>0;
+  return bloom_zone_compare(&span->min, &span->max)>0;
 }
 
 /* -- Keys --------------------------------------------------------------------------------- */
@@ -88,9 +88,34 @@ bloom_zone_span bloom_zone_nothing(void){
 }
 
 bloom_zone_span bloom_zone_hull(bloom_zone_span a, bloom_zone_span b){
-  if( zone_compare(&b.min, &a.min)<0 ) a.min = b.min;
-  if( zone_compare(&b.max, &a.max)>0 ) a.max = b.max;
+  if( bloom_zone_compare(&b.min, &a.min)<0 ) a.min = b.min;
+  if( bloom_zone_compare(&b.max, &a.max)>0 ) a.max = b.max;
   return a;
+}
+
+bloom_zone_key bloom_zone_lowest(void){
+  return zone_bound(CLASS_BELOW, 0);
+}
+
+bloom_zone_value bloom_zone_value_of(const bloom_zone_key *key){
+  bloom_zone_value value = {.kind = BLOOM_ZONE_NO_VALUE_ABOVE};
+  if( key->bytes[0]==CLASS_BELOW ) value.kind = BLOOM_ZONE_NO_VALUE_BELOW;
+  if( key->bytes[0]==CLASS_NUMBER ){
+    uint64_t bits = 0;
+    int i;
+    for(i=1; i<=8; i++) bits = bits<<8 | key->bytes[i];
+    bits = bits >> 63 ? bits & ~((uint64_t)1 << 63) : ~bits;
+    value.kind = BLOOM_ZONE_NUMBER;
+    memcpy(&value.real, &bits, sizeof(bits));
+  }
+  if( key->bytes[0]==CLASS_TEXT ){
+    value.kind = BLOOM_ZONE_TEXT;
+    value.num_bytes = BLOOM_ZONE_TEXT_BYTES;
+    memcpy(value.text, key->bytes + 1, BLOOM_ZONE_TEXT_BYTES);
+    while( value.num_bytes>0 && (value.text[value.num_bytes-1]==0
+                                 || value.text[value.num_bytes-1]==0xff) ) value.num_bytes--;
+  }
+  return value;
 }
 
 /* -- Zones --------------------------------------------------------------------------------- */
@@ -113,14 +138,14 @@ static bloom_zone zone_split(const bloom_zone_span *spans, uint32_t num_spans){
   bloom_zone_key largest = zone_bound(0, 0), max = zone_bound(0, 0);
   uint32_t i, cut = num_spans;
   for(i=0; i<num_spans; i++){
-    if( i>0 && zone_compare(&spans[i].min, &max)>0 ){
+    if( i>0 && bloom_zone_compare(&spans[i].min, &max)>0 ){
       const bloom_zone_key gap = zone_gap(&max, &spans[i].min);
-      if( zone_compare(&gap, &largest)>0 ){
+      if( bloom_zone_compare(&gap, &largest)>0 ){
         largest = gap;
         cut = i;
       }
     }
-    if( zone_compare(&spans[i].max, &max)>0 ) max = spans[i].max;
+    if( bloom_zone_compare(&spans[i].max, &max)>0 ) max = spans[i].max;
   }
   for(i=0; i<num_spans; i++){
     bloom_zone_span *half = &zone.spans[i>=cut];
@@ -133,7 +158,7 @@ static bloom_zone zone_split(const bloom_zone_span *spans, uint32_t num_spans){
 static uint32_t zone_insert(bloom_zone_span *spans, uint32_t num_spans, bloom_zone_span span){
   uint32_t at = num_spans;
   if( zone_is_empty(&span) ) return num_spans;
-  for(; at>0 && zone_compare(&spans[at-1].min, &span.min)>0; at--) spans[at] = spans[at-1];
+  for(; at>0 && bloom_zone_compare(&spans[at-1].min, &span.min)>0; at--) spans[at] = spans[at-1];
   spans[at] = span;
   return num_spans + 1;
 }
@@ -174,8 +199,8 @@ int bloom_zone_has(const bloom_zone *zone, const bloom_zone_span *span){
   int half;
   if( zone_is_empty(span) ) return zone->has_null;
   for(half=0; half<2; half++){
-    if( zone_compare(&zone->spans[half].min, &span->min)<=0
-     && zone_compare(&span->max, &zone->spans[half].max)<=0 ) return 1;
+    if( bloom_zone_compare(&zone->spans[half].min, &span->min)<=0
+     && bloom_zone_compare(&span->max, &zone->spans[half].max)<=0 ) return 1;
   }
   return 0;
 }
@@ -300,7 +325,7 @@ size_t bloom_zone_sort(bloom_zone_span *spans, size_t num_spans){
   for(; gap>0; gap/=3){
     for(i=gap; i<num_spans; i++){
       const bloom_zone_span span = spans[i];
-      for(j=i; j>=gap && zone_compare(&spans[j-gap].min, &span.min)>0; j-=gap){
+      for(j=i; j>=gap && bloom_zone_compare(&spans[j-gap].min, &span.min)>0; j-=gap){
         spans[j] = spans[j-gap];
       }
       spans[j] = span;
@@ -308,7 +333,7 @@ size_t bloom_zone_sort(bloom_zone_span *spans, size_t num_spans){
   }
   for(i=0; i<num_spans; i++){
     if( zone_is_empty(&spans[i]) ) continue;
-    if( num_left>0 && zone_compare(&spans[i].min, &spans[num_left-1].max)<=0 ){
+    if( num_left>0 && bloom_zone_compare(&spans[i].min, &spans[num_left-1].max)<=0 ){
       spans[num_left-1] = bloom_zone_hull(spans[num_left-1], spans[i]);
     }else{
       spans[num_left++] = spans[i];
@@ -322,8 +347,9 @@ int bloom_zone_meets(const bloom_zone_span *span, const bloom_zone_span *asked, 
   size_t first = 0, last = num_asked;
   while( first<last ){
     const size_t middle = first + (last - first)/2;
-    if( zone_compare(&asked[middle].max, &span->min)<0 ) first = middle + 1;
+    if( bloom_zone_compare(&asked[middle].max, &span->min)<0 ) first = middle + 1;
     else last = middle;
   }
-  return !zone_is_empty(span) && first<num_asked && zone_compare(&asked[first].min, &span->max)<=0;
+  return !zone_is_empty(span) && first<num_asked
+      && bloom_zone_compare(&asked[first].min, &span->max)<=0;
 }

@@ -75,6 +75,27 @@ bloom_zone_span bloom_zone_nothing(void);
 /* The least span that has both. */
 bloom_zone_span bloom_zone_hull(bloom_zone_span a, bloom_zone_span b);
 
+/* Below 0, 0 or above 0, as a sorts before b, with it or behind it. */
+int bloom_zone_compare(const bloom_zone_key *a, const bloom_zone_key *b);
+
+/* The key that is below all others; all NULLs may have it. */
+bloom_zone_key bloom_zone_lowest(void);
+
+/* A value that has a key.  Of a text the 0s and 0xffs at its end are missing, so its own key is
+** that one or a lower one; a number may be NaN. */
+typedef enum bloom_zone_kind {
+  BLOOM_ZONE_NO_VALUE_BELOW, BLOOM_ZONE_NUMBER, BLOOM_ZONE_TEXT, BLOOM_ZONE_NO_VALUE_ABOVE
+} bloom_zone_kind;
+
+typedef struct bloom_zone_value {
+  bloom_zone_kind kind;
+  double real;
+  uint8_t text[BLOOM_ZONE_TEXT_BYTES];
+  size_t num_bytes;
+} bloom_zone_value;
+
+bloom_zone_value bloom_zone_value_of(const bloom_zone_key *key);
+
 /* -- Zones --------------------------------------------------------------------------------- */
 
 /* The zone of no value. */

@@ -498,7 +498,7 @@ static int candidates_has_zones(const index_plan *plan){
 
 /* Narrows *intervals, which the conditions on ids have left, by those on columns. */
 static int candidates_narrow_by_columns(candidates_query *query, index_intervals *intervals,
-                                        int *is_too_dear){
+                                        index_intervals *unmerged, int *is_too_dear){
   bloom_index *index = query->index;
   index_intervals covered = {0};
   sqlite3_int64 last;
@@ -517,18 +517,22 @@ static int candidates_narrow_by_columns(candidates_query *query, index_intervals
   rc = candidates_find_last(index, &last);
   if( rc!=SQLITE_OK ) return rc;
   candidates_find_usable(query, last, &is_none);
-  if( query->num_usable==0 && !is_none && !candidates_has_zones(query->plan) ) return SQLITE_OK;
+  if( query->num_usable==0 && !is_none && !candidates_has_zones(query->plan)
+   && unmerged==NULL ) return SQLITE_OK;
   *is_too_dear = 0;
   rc = bloom_index_intervals_add(&covered, INT64_MIN, query->layout->covered);
   if( rc==SQLITE_OK ) rc = bloom_index_intervals_intersect(&covered, intervals);
   if( rc==SQLITE_OK ) rc = candidates_find_tests(query, &is_none);
   if( rc==SQLITE_OK && !is_none ) rc = candidates_narrow_generations(query, &covered);
   /* Of most rows the source's own ways read all in less time. */
-  *is_too_dear |= rc==SQLITE_OK && !is_none && 5*bloom_index_intervals_rows(query->layout, &covered)
+  *is_too_dear |= rc==SQLITE_OK && !is_none && unmerged==NULL
+      && 5*bloom_index_intervals_rows(query->layout, &covered)
       >3*(double)query->layout->num_rows + CANDIDATES_ROWS_OF_SCAN;
   if( is_none ) intervals->num_intervals = 0;
-  else if( rc==SQLITE_OK ) rc = candidates_add_unmerged(index, query->layout, last, &covered,
+  else if( rc==SQLITE_OK ) rc = candidates_add_unmerged(index, query->layout, last,
+                                                        unmerged ? unmerged : &covered,
                                                         is_too_dear);
+  if( rc==SQLITE_OK && unmerged ) rc = bloom_index_intervals_intersect(unmerged, intervals);
   if( rc==SQLITE_OK ) rc = bloom_index_intervals_intersect(intervals, &covered);
   sqlite3_free(covered.list);
   return rc;
@@ -567,7 +571,8 @@ static int candidates_narrow_by_id(index_condition condition, sqlite3_value *val
 }
 
 int bloom_index_candidates(bloom_index *index, const index_plan *plan, sqlite3_value **args,
-                           const index_list *lists, index_intervals *result, int *is_too_dear){
+                           const index_list *lists, index_intervals *result,
+                           index_intervals *unmerged, int *is_too_dear){
   candidates_query query = {.index = index, .plan = plan, .args = args, .lists = lists};
   int i, rc;
   result->num_intervals = 0;
@@ -578,7 +583,8 @@ int bloom_index_candidates(bloom_index *index, const index_plan *plan, sqlite3_v
       rc = candidates_narrow_by_id(condition, args[i], &lists[i], result);
     }
   }
-  if( rc==SQLITE_OK ) rc = candidates_narrow_by_columns(&query, result, is_too_dear);
+  if( rc==SQLITE_OK ) rc = candidates_narrow_by_columns(&query, result, unmerged,
+                                                         is_too_dear);
   for(i=0; i<query.num_tests; i++) sqlite3_free(query.tests[i].spans);
   if( (rc & 0xff)==SQLITE_CORRUPT ){
     bloom_connection_note_damage(index->connection, index->number);

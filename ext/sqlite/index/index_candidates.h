@@ -55,8 +55,10 @@ index_interval bloom_index_interval_of_id(index_condition_kind kind, sqlite3_val
 /* -- index_candidates.c ------------------------------------------------------------------- */
 
 /* Sets *result to the ids of rows that may meet the plan's conditions, whose values are args and
-** lists; or sets *is_too_dear if it costs less to read the whole source. */
+** lists; or sets *is_too_dear if it costs less to read the whole source.  Unless unmerged is NULL
+** it gets those that are not merged, or changed since, and *result the others, even all of them. */
 int bloom_index_candidates(bloom_index *index, const index_plan *plan, sqlite3_value **args,
-                           const index_list *lists, index_intervals *result, int *is_too_dear);
+                           const index_list *lists, index_intervals *result,
+                           index_intervals *unmerged, int *is_too_dear);
 
 #endif

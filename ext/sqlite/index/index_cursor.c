@@ -7,6 +7,7 @@
 */
 #include "index_texts.h"
 #include "index_source.h"
+#include "index_zones.h"
 
 #include <string.h>
 
@@ -27,8 +28,9 @@ typedef struct index_cursor {
   index_list lists[INDEX_MAX_CONDITIONS];
   index_bounds bounds;       /* bounds of what is read; num_cursors 0: not set */
   index_intervals intervals;
-  size_t num_read;          /* how many intervals were begun */
-  int is_first;             /* the next step is the first in an interval, which is not the first */
+  index_slices *slices;     /* of INDEX_READ_SLICES, else NULL */
+  size_t num_read;          /* how many intervals, or slices, were begun */
+  int is_first;             /* the next step is the first in one of them, which is not the first */
   int is_eof;
 } index_cursor;
 
@@ -71,6 +73,7 @@ int bloom_index_close(sqlite3_vtab_cursor *base){
   sqlite3_free(cursor->plan_text);
   sqlite3_free(cursor->results);
   sqlite3_free(cursor->intervals.list);
+  bloom_index_slices_free(cursor->slices);
   sqlite3_free(cursor);
   return SQLITE_OK;
 }
@@ -119,18 +122,26 @@ static int cursor_check_columns(index_cursor *cursor, int rc){
   return cursor_say_schema_changed(index);
 }
 
-/* Goes to the next row, in this interval or a later one. */
+/* Goes to the next row, in this interval or slice or a later one. */
 static int cursor_advance(index_cursor *cursor){
   const bloom_index *index = index_of_cursor(cursor);
   const index_intervals *intervals = &cursor->intervals;
+  const int has_slices = cursor->reading==INDEX_READ_SLICES;
   for(;;){
-    if( cursor->num_read>0 || cursor->reading!=INDEX_READ_INTERVALS ){
+    if( cursor->num_read>0 || (cursor->reading!=INDEX_READ_INTERVALS && !has_slices) ){
       int rc = bloom_sql_step(index->connection, cursor->rows);
       if( cursor->is_first ) rc = cursor_check_columns(cursor, rc);
       cursor->is_first = 0;
       if( rc==SQLITE_ROW ) return SQLITE_OK;
       if( rc!=SQLITE_DONE ) return cursor_failure(cursor, rc);
       sqlite3_reset(cursor->rows);
+    }
+    if( has_slices ){
+      const int rc = bloom_index_slices_next(cursor->slices, cursor->rows, &cursor->is_eof);
+      if( rc!=SQLITE_OK ) return cursor_failure(cursor, rc);
+      if( cursor->is_eof ) return SQLITE_OK;
+      cursor->is_first = ++cursor->num_read>1;
+      continue;
     }
     if( cursor->reading!=INDEX_READ_INTERVALS || cursor->num_read==intervals->num_intervals ){
       cursor->is_eof = 1;
@@ -215,7 +226,7 @@ static int cursor_look_up(index_cursor *cursor, sqlite3_value **args, index_form
   sqlite3_value *values[INDEX_MAX_CONDITIONS] = {NULL};
   /* Without triggers on t, INSERT INTO t SELECT ... FROM i writes rows while it reads. */
   const int has_triggers = index->has_triggers && bloom_db_fires_triggers(index->connection->db);
-  int i, is_free = !has_triggers, rc = SQLITE_OK;
+  int i, is_free = !has_triggers, order_key = -1, rc = SQLITE_OK;
   if( plan->flags & (INDEX_PLAN_FREE | INDEX_PLAN_READS_ALL) ) is_free = 1;
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
     if( plan->conditions[i].is_list ) rc = bloom_index_list_copy(args[i], &cursor->lists[i]);
@@ -227,17 +238,26 @@ static int cursor_look_up(index_cursor *cursor, sqlite3_value **args, index_form
     /* Converted here once, since a form cannot say that memory failed. */
     if( copies[i]==NULL || sqlite3_value_text(copies[i])==NULL ) rc = SQLITE_NOMEM;
   }
-  if( rc==SQLITE_OK && !is_free ){
-    rc = bloom_index_candidates(index, plan, values, cursor->lists, &cursor->intervals, &is_free);
+  if( plan->flags & INDEX_PLAN_SLICES ){
+    order_key = bloom_index_order_key(index, plan->orders[0].column);
+    is_free |= order_key<0;
+  }
+  if( rc==SQLITE_OK && !is_free && order_key>=0 ){
+    rc = bloom_index_slices_start(index, plan, order_key, values, cursor->lists, &cursor->slices,
+                                 &is_free);
+  }else if( rc==SQLITE_OK && !is_free ){
+    rc = bloom_index_candidates(index, plan, values, cursor->lists, &cursor->intervals, NULL,
+                                &is_free);
   }
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
     forms[i] = bloom_index_pass_form(index, plan, i, values, &cursor->lists[i]);
     /* For each interval the source would read the list once more: SQLite checks it. */
-    if( plan->conditions[i].is_list && !is_free ) forms[i] = INDEX_FORM_NONE;
+    if( plan->conditions[i].is_list && !is_free && order_key<0 ) forms[i] = INDEX_FORM_NONE;
     if( is_free ) rc = bloom_index_numbers_form(index, &plan->conditions[i], values[i],
                                                 &cursor->lists[i], &forms[i]);
   }
-  *reading = !is_free ? INDEX_READ_INTERVALS : has_triggers ? INDEX_READ_FREE
+  *reading = !is_free ? (order_key>=0 ? INDEX_READ_SLICES : INDEX_READ_INTERVALS)
+    : has_triggers ? INDEX_READ_FREE
     : bloom_sql_writer(index->connection) ? INDEX_READ_SORTED : INDEX_READ_BOUNDED;
   if( rc==SQLITE_OK && !has_triggers ) rc = cursor_set_bounds(cursor);
   for(i=0; i<plan->num_conditions; i++) sqlite3_value_free(copies[i]);
@@ -300,6 +320,8 @@ int bloom_index_filter(sqlite3_vtab_cursor *base, int number, const char *text, 
   (void)num_args;
   cursor_end(cursor);
   cursor_free_lists(cursor);
+  bloom_index_slices_free(cursor->slices);
+  cursor->slices = NULL;
   cursor->num_read = 0;
   cursor->is_first = 0;
   rc = bloom_index_locate(index);

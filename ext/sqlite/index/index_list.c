@@ -1,9 +1,9 @@
 /*
-** Lists of IN: a copy of what SQLite has, and bloom_index_list(list), which returns its values to
-** the inner statement.
+** Lists of IN: a copy of what SQLite has, and bloom_index_list(list), which returns its values, or
+** intervals of ids, to the inner statement.
 */
 #include "index.h"
-#include "index_plan.h"
+#include "index_candidates.h"
 
 #include <string.h>
 
@@ -54,7 +54,7 @@ int bloom_index_list_bind(sqlite3_stmt *statement, int number, index_list *list)
   return sqlite3_bind_pointer(statement, number, list, LIST_TYPE, NULL);
 }
 
-/* -- bloom_index_list(list): value, is_number ----------------------------------------------- */
+/* -- bloom_index_list(list): value, is_number, last ---------------------------------------- */
 
 typedef struct list_cursor {
   bloom_tvf_cursor base; /* first */
@@ -62,10 +62,14 @@ typedef struct list_cursor {
   size_t number;
 } list_cursor;
 
+static size_t list_length(const index_list *list){
+  return list->intervals ? list->intervals->num_intervals : list->num_values;
+}
+
 static void list_next(bloom_tvf_cursor *base){
   list_cursor *cursor = (list_cursor *)base;
   cursor->number++;
-  base->has_row = cursor->number<cursor->list->num_values;
+  base->has_row = cursor->number<list_length(cursor->list);
   base->rowid = (sqlite3_int64)cursor->number;
 }
 
@@ -73,7 +77,7 @@ static int list_start(bloom_tvf_cursor *base, sqlite3_value **args){
   list_cursor *cursor = (list_cursor *)base;
   cursor->list = sqlite3_value_pointer(args[0], LIST_TYPE);
   cursor->number = 0;
-  base->has_row = cursor->list && cursor->list->num_values>0;
+  base->has_row = cursor->list && list_length(cursor->list)>0;
   base->rowid = 0;
   return SQLITE_OK;
 }
@@ -81,7 +85,10 @@ static int list_start(bloom_tvf_cursor *base, sqlite3_value **args){
 static void list_column(const bloom_tvf_cursor *base, sqlite3_context *context, int column){
   const list_cursor *cursor = (const list_cursor *)base;
   const index_list *list = cursor->list;
-  if( list->prefixes ){
+  if( list->intervals ){
+    const index_interval interval = list->intervals->list[cursor->number];
+    sqlite3_result_int64(context, column==0 ? interval.first : interval.last);
+  }else if( list->prefixes ){
     const index_prefix *prefix = &list->prefixes[cursor->number];
     if( column==0 ) sqlite3_result_text(context, prefix->text, -1, SQLITE_TRANSIENT);
     else sqlite3_result_int(context, prefix->has_zeros);
@@ -96,8 +103,8 @@ static void list_column(const bloom_tvf_cursor *base, sqlite3_context *context, 
 const bloom_tvf bloom_index_list_tvf = {
   .name = "bloom_index_list",
   .call = "bloom_index_list(list)",
-  .schema = "CREATE TABLE bloom_index_list(value, is_number INTEGER, argument_1 HIDDEN)",
-  .num_columns = 2,
+  .schema = "CREATE TABLE bloom_index_list(value, is_number INTEGER, last, argument_1 HIDDEN)",
+  .num_columns = 3,
   .num_args = 1,
   .num_rows = 25,
   .cost = 25,

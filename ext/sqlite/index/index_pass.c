@@ -208,7 +208,8 @@ static void pass_append_condition(const bloom_index *index, sqlite3_str *sql,
   }
   if( form==INDEX_FORM_PLAIN && condition.kind==INDEX_IS_NULL ){
     text = "@ #";
-  }else if( form==INDEX_FORM_PLAIN && condition.has_beginning && reading!=INDEX_READ_INTERVALS ){
+  }else if( form==INDEX_FORM_PLAIN && condition.has_beginning
+     && reading!=INDEX_READ_INTERVALS && reading!=INDEX_READ_SLICES ){
     /* SQLite finds the beginning of a pattern in an index, though not in the REAL infinity.  So it
     ** does here if it does so in the query, which it does of literals and parameters. */
     text = reading!=INDEX_READ_COST ? "@ # ?" : condition.kind==INDEX_GLOB ? "@ # 'a*'"
@@ -243,10 +244,19 @@ static void pass_append_order(const bloom_index *index, sqlite3_str *sql, const 
   if( i==0 && *plus ) sqlite3_str_appendf(sql, " ORDER BY +x.\"%w\"", index->columns.id_name);
 }
 
+/* Appends what keeps the rows of one slice.  With a plus a column has no affinity, and is compared
+** as it is sorted. */
+static void pass_append_slice(const bloom_index *index, sqlite3_str *sql, const index_plan *plan){
+  const char *name = index->columns.list[plan->orders[0].column].name;
+  const int begin = INDEX_SLICE_PARAMETER, end = begin + 2;
+  sqlite3_str_appendf(sql, " AND (+x.\"%w\" >= ?%d OR ?%d) AND (+x.\"%w\" < ?%d OR x.\"%w\" IS NULL"
+                      " OR ?%d)", name, begin, begin + 1, name, end, name, end + 1);
+}
+
 char *bloom_index_pass_statement(const bloom_index *index, const index_plan *plan,
                                  const index_form *forms, index_reading reading){
   const char *id = index->columns.id_name;
-  const int is_free = reading!=INDEX_READ_INTERVALS;
+  const int is_free = reading!=INDEX_READ_INTERVALS && reading!=INDEX_READ_SLICES;
   sqlite3_str *sql = sqlite3_str_new(index->connection->db);
   int i;
   sqlite3_str_appendf(sql, "SELECT x.\"%w\"", id);
@@ -254,15 +264,18 @@ char *bloom_index_pass_statement(const bloom_index *index, const index_plan *pla
     if( i!=index->columns.id_column && bloom_index_uses_column(plan, i) ) sqlite3_str_appendf(sql,
         ", x.\"%w\"", index->columns.list[i].name);
   }
-  sqlite3_str_appendf(sql, " FROM " INDEX_SOURCE "%s WHERE ", index->schema, index->source_name,
-                      is_free ? "" : " NOT INDEXED");
+  sqlite3_str_appendf(sql, " FROM %s" INDEX_SOURCE "%s WHERE ", reading==INDEX_READ_SLICES
+                      ? "bloom_index_list(?1) AS r CROSS JOIN " : "", index->schema,
+                      index->source_name, is_free ? "" : " NOT INDEXED");
   if( reading==INDEX_READ_FREE
      || reading==INDEX_READ_COST ) sqlite3_str_appendall(sql, "1");
-  else sqlite3_str_appendf(sql, "x.\"%w\" BETWEEN ?1 AND ?2", id);
+  else sqlite3_str_appendf(sql, "x.\"%w\" BETWEEN %s", id, reading==INDEX_READ_SLICES
+                           ? "r.value AND r.last" : "?1 AND ?2");
   for(i=0; i<plan->num_conditions; i++){
     if( forms[i]==INDEX_FORM_NONE && plan->conditions[i].kind!=INDEX_EQ ) continue;
     pass_append_condition(index, sql, plan, i, forms[i], reading);
   }
+  if( reading==INDEX_READ_SLICES ) pass_append_slice(index, sql, plan);
   if( reading==INDEX_READ_INTERVALS ) sqlite3_str_appendf(sql, " ORDER BY x.\"%w\"%s", id,
                                                           plan->flags & INDEX_PLAN_DESCENDING
                                                             ? " DESC" : "");

@@ -3,7 +3,7 @@
 ** and LIMIT.
 */
 #include "index_source.h"
-#include "index_plan.h"
+#include "index_zones.h"
 
 #include "../errors.h"
 
@@ -151,6 +151,19 @@ static int plan_is_by_beginning(const index_plan *plan, const index_access *acce
   return access->way==INDEX_ACCESS_SHORT_RANGE;
 }
 
+/* Sets *is_sliced to whether zones give the order that is asked for in less time than a sorter
+** takes. */
+static int plan_can_slice(bloom_index *index, const index_plan *plan, int *is_sliced){
+  const index_order first = plan->orders[0];
+  int key = -1;
+  *is_sliced = 0;
+  if( plan->num_orders>0 && first.column>=0
+   && !(plan->flags & (INDEX_PLAN_UNCHECKED | INDEX_PLAN_READS_ALL)) ){
+    key = bloom_index_order_key(index, first.column);
+  }
+  return key<0 ? SQLITE_OK : bloom_index_order_pays(index, key, first.is_descending, is_sliced);
+}
+
 /* Chooses between the source's own ways and entries, and what becomes of the order. */
 static int plan_choose(bloom_index *index, sqlite3_index_info *info, index_plan *plan,
                        double num_rows){
@@ -158,25 +171,34 @@ static int plan_choose(bloom_index *index, sqlite3_index_info *info, index_plan 
   const int is_by_id = has_order && plan->orders[0].column<0;
   const int can_prune = plan_has_blocks(plan) && !(plan->flags & INDEX_PLAN_READS_ALL);
   index_plan without_order = *plan;
-  index_access access = {INDEX_ACCESS_SCAN, 0, 0};
+  index_access access = {INDEX_ACCESS_SCAN, 0, 0}, ordered;
   index_cost cost, of_blocks;
-  int rc = SQLITE_OK;
+  int is_sliced = 0, rc = SQLITE_OK;
   without_order.num_orders = 0;
   if( !(plan->flags & INDEX_PLAN_UNCHECKED) ){
     rc = plan_find_access(index, info, &without_order, &access);
   }
+  if( rc==SQLITE_OK ) rc = plan_can_slice(index, plan, &is_sliced);
   if( rc!=SQLITE_OK ) return rc;
   cost = bloom_index_cost_free(plan, &access, num_rows);
   of_blocks = bloom_index_cost_blocks(plan, num_rows);
   if( can_prune && (access.way==INDEX_ACCESS_SCAN || of_blocks.cost<cost.cost)
      && !plan_is_by_beginning(plan, &access) ){
     /* Rows come by their ids then, or, where xFilter gives entries up, by the same order. */
-    if( !is_by_id ) plan->num_orders = 0;
-    info->orderByConsumed = is_by_id;
+    if( !is_by_id && !is_sliced ) plan->num_orders = 0;
+    info->orderByConsumed = is_by_id || is_sliced;
     if( is_by_id && plan->orders[0].is_descending ) plan->flags |= INDEX_PLAN_DESCENDING;
+    if( is_sliced ) plan->flags |= INDEX_PLAN_SLICES;
     cost = of_blocks;
   }else{
-    rc = plan_take_free(index, info, plan, has_order, access);
+    /* Slices replace a scan and a sorter. */
+    if( is_sliced ) rc = plan_find_access(index, info, plan, &ordered);
+    if( rc==SQLITE_OK && is_sliced && ordered.way==INDEX_ACCESS_SCAN && ordered.sorts ){
+      plan->flags |= INDEX_PLAN_SLICES;
+      info->orderByConsumed = 1;
+    }else if( rc==SQLITE_OK ){
+      rc = plan_take_free(index, info, plan, has_order, access);
+    }
   }
   info->estimatedRows = cost.num_rows<1 ? 1 : (sqlite3_int64)cost.num_rows;
   info->estimatedCost = cost.cost;

@@ -59,7 +59,8 @@ typedef enum index_plan_flag {
   INDEX_PLAN_DESCENDING = 1, /* ids come in descending order */
   INDEX_PLAN_FREE       = 2, /* no entries: SQLite plans the inner statement */
   INDEX_PLAN_READS_ALL  = 4, /* entries are not to be believed */
-  INDEX_PLAN_UNCHECKED  = 8  /* the source could not be looked at when the plan was made */
+  INDEX_PLAN_UNCHECKED  = 8, /* the source could not be looked at when the plan was made */
+  INDEX_PLAN_SLICES     = 16 /* rows come in the order of a column with zones: index_order.c */
 } index_plan_flag;
 
 typedef struct index_order {
@@ -121,8 +122,10 @@ typedef struct index_prefix {
   char text[15], has_zeros;
 } index_prefix;
 
-/* The values of an IN, without NULLs, or prefixes in place of them.  All zeros is an empty list. */
+/* The values of an IN, without NULLs, or in place of them prefixes, or intervals of ids, as value
+** and last.  All zeros is an empty list. */
 typedef struct index_list {
+  const struct index_intervals *intervals; /* NULL: it has values */
   sqlite3_value **values;
   index_prefix *prefixes;
   size_t num_values;
@@ -195,6 +198,7 @@ typedef enum index_form {
 /* What the inner statement reads. */
 typedef enum index_reading {
   INDEX_READ_INTERVALS, /* one interval of ids after the other, from ?1 to ?2 */
+  INDEX_READ_SLICES,    /* the intervals of list ?1, and of them one slice of the order */
   INDEX_READ_FREE,      /* all rows, in the way that SQLite chooses */
   INDEX_READ_COST,      /* the same, to be explained: any pattern stands for one with a beginning */
   INDEX_READ_BOUNDED,   /* as SQLite chooses, ids from ?1 to ?2: those of when the cursor opened */
@@ -209,6 +213,10 @@ index_form bloom_index_pass_form(const bloom_index *index, const index_plan *pla
 /* The inner statement, to be freed: the id, then the columns that are used. */
 char *bloom_index_pass_statement(const bloom_index *index, const index_plan *plan,
                                  const index_form *forms, index_reading reading);
+
+/* The first of the parameters that say where a slice begins and ends: the value, and whether there
+** is none, of its lower end, which belongs to it, and of its upper end, which does not. */
+#define INDEX_SLICE_PARAMETER (4 + 3*INDEX_MAX_CONDITIONS)
 
 /* Sets results[i] to the statement's result that has column i; -1: it is not used. */
 void bloom_index_pass_results(const bloom_index *index, const index_plan *plan, int *results);

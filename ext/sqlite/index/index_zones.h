@@ -83,4 +83,26 @@ int bloom_index_zone_spans_asked(const bloom_index *index, int key, bloom_zone_o
                                  sqlite3_value *value, int is_literal, bloom_zone_span *spans,
                                  size_t *num_spans);
 
+/* -- index_order.c ------------------------------------------------------------------------- */
+
+/* Rows of a query in the order of a column with zones. */
+typedef struct index_slices index_slices;
+
+/* The indexed column whose zones give the order of a column of the source; -1: none. */
+int bloom_index_order_key(const bloom_index *index, int column);
+
+/* Sets *pays to whether a few slices of the order, by this indexed column, are a small part of the
+** table. */
+int bloom_index_order_pays(bloom_index *index, int key, int is_descending, int *pays);
+
+/* Begins a look-up; sets *is_too_dear if it costs less to read and sort the whole source.
+** bloom_index_slices_free() is for the caller in any case. */
+int bloom_index_slices_start(bloom_index *index, const index_plan *plan, int key,
+                            sqlite3_value **args, const index_list *lists, index_slices **result,
+                            int *is_too_dear);
+void bloom_index_slices_free(index_slices *order);
+
+/* Binds the next slice, or sets *is_done. */
+int bloom_index_slices_next(index_slices *order, sqlite3_stmt *rows, int *is_done);
+
 #endif

@@ -1,0 +1,184 @@
+"""Rows in the order of a column with zones: few are read where a LIMIT ends the query, and all come once, in order.
+
+    python3 test/index/orders.py --load build/tiny/bloom [--only NAME]
+
+ranges.py and model.py ask at random whether rows and order are the table's.
+"""
+import random
+import sys
+
+from log import command, same, steps_of  # the first: it finds the others
+from cases import case, execute, expect, main, one, plan, test
+
+NUM_ROWS = 40000
+MESSAGE = "CASE WHEN i % 40 = 7 THEN 'a timeout ' ELSE 'all is well ' END || i"
+
+
+def count_to(n, first=1):
+    return "WITH RECURSIVE c(i) AS (SELECT %d UNION ALL SELECT i + 1 FROM c WHERE i < %d) " % (first, n)
+
+
+def make(db, ts="1700000000 + i / 10", definition="INTEGER NOT NULL", columns="ts RANGE, message LIKE", num_rows=NUM_ROWS):
+    execute(db, "PRAGMA automatic_index = OFF", "CREATE TABLE log(id INTEGER PRIMARY KEY, ts %s, message TEXT)" % definition,
+            "INSERT INTO log %sSELECT i, %s, %s FROM c" % (count_to(num_rows), ts, MESSAGE),
+            "CREATE VIRTUAL TABLE log_index USING bloom_index(log, %s)" % columns)
+    command(db, "merge")
+    return db
+
+
+def add(db, num_rows, ts="1700000000 + i / 10"):
+    last = one(db, "SELECT max(id) FROM log")
+    db.execute("INSERT INTO log %sSELECT i, %s, %s FROM c" % (count_to(last + num_rows, last + 1), ts, MESSAGE))
+
+
+def is_short(db, sql, share):
+    """As on the table, in a small part of its steps; SQLite sorts nothing."""
+    wanted, of_table = steps_of(db, sql.replace("{t}", "log"))
+    rows, of_index = steps_of(db, sql.replace("{t}", "log_index"))
+    expect(rows, wanted, sql)
+    assert share * of_index < of_table, "%s: %d of %d tens of steps" % (sql, of_index, of_table)
+    assert "TEMP B-TREE" not in plan(db, sql.replace("{t}", "log_index"))
+
+
+NEWEST = {
+    "the newest": "SELECT * FROM {t} ORDER BY ts DESC, id DESC LIMIT 50", "the oldest": "SELECT * FROM {t} ORDER BY ts, id LIMIT 50",
+    "another order after it": "SELECT * FROM {t} ORDER BY ts DESC, message LIMIT 50", "max": "SELECT max(ts) FROM {t}", "min": "SELECT min(ts) FROM {t}",
+    "a pattern": "SELECT * FROM {t} WHERE message LIKE '%timeout%' ORDER BY ts DESC, id LIMIT 5",
+    "a range": "SELECT * FROM {t} WHERE ts < 1700002000 ORDER BY ts DESC, id LIMIT 20", "another condition": "SELECT * FROM {t} WHERE id % 7 = 1 ORDER BY ts DESC, id LIMIT 20",
+    "offset": "SELECT * FROM {t} ORDER BY ts DESC, id DESC LIMIT 10 OFFSET 40",
+}
+
+
+def newest(files, sql, state):
+    """Also with rows that are not merged, that changed, and whose zones are empty by now."""
+    db = make(files.connect(":memory:"))
+    if state == "unmerged":
+        add(db, 300)
+        db.execute("UPDATE log SET ts = ts + 5000 WHERE id % 5000 = 17")
+    elif state == "emptied":
+        db.execute("DELETE FROM log WHERE id > %d OR id < 300" % (NUM_ROWS - 900))
+    is_short(db, sql, 15 if state == "merged" else 5)
+
+
+for state in "merged", "unmerged", "emptied":
+    for name, sql in NEWEST.items():
+        case(newest, "%s, %s" % (name, state), sql, state)
+
+
+VALUES = {
+    "text": ("strftime('%Y-%m-%d %H:%M:%S', 1700000000 + i / 10, 'unixepoch')", "TEXT"), "text, NOCASE": ("printf('Key%06d', i / 3)", "TEXT COLLATE NOCASE"),
+    "text, RTRIM": ("printf('key%06d  ', i / 3)", "TEXT COLLATE RTRIM"), "long text": ("printf('a beginning that all of them have %06d', i)", "TEXT"), "Cyrillic": ("'ключ' || printf('%06d', i)", ""),
+    "real": ("i / 7.0", "REAL"), "large": ("9007199254740992 + i", "INTEGER"), "negative": ("-i", "INTEGER"), "two writers": ("i / 2 - (i % 2) * 100000", ""),
+    "NULLs": ("CASE WHEN i % 3 THEN i / 10 END", ""), "NULLs alone": ("NULL", ""), "mixed": ("CASE i % 4 WHEN 0 THEN i WHEN 1 THEN i / 3.0 WHEN 2 THEN printf('t%06d', i) ELSE NULL END", ""),
+    "NULLs at one end": ("CASE WHEN i > 30000 THEN i END", ""), "BLOBs": ("CASE WHEN i % 9000 = 5 THEN x'00' ELSE i END", ""), "infinity": ("CASE i % 20000 WHEN 5 THEN 9e999 WHEN 6 THEN -9e999 ELSE i END", ""),
+    "near": ("i + (i * 7919) % 3001", "INTEGER"), "one value": ("5", "INTEGER"), "number-like text": ("printf('%09d', i)", "TEXT"),
+    "half a character": ("printf('%022d', 7) || char(200 + i / 300 * 64)", "TEXT COLLATE NOCASE"),
+}
+
+
+def every_row(files, values, definition, encoding):
+    """Whole orders, in many slices."""
+    db = files.connect(":memory:")
+    db.execute("PRAGMA encoding = '%s'" % encoding)
+    make(db, values, definition, num_rows=6000)
+    for _ in range(2):
+        for direction in "", " DESC":
+            for more in "", " DESC":
+                for condition in "1", "message LIKE '%timeout%'", "id BETWEEN 1000 AND 4000":
+                    same(db, "SELECT id, ts FROM {t} WHERE %s ORDER BY ts%s, id%s" % (condition, direction, more))
+                    same(db, "SELECT id, ts FROM {t} WHERE %s ORDER BY ts%s, id%s LIMIT 30" % (condition, direction, more))
+        add(db, 50, values)
+        execute(db, "UPDATE log SET ts = (SELECT ts FROM log WHERE id = 4000) WHERE id % 300 = 1", "DELETE FROM log WHERE id BETWEEN 2000 AND 2500")
+
+
+for name, (values, definition) in VALUES.items():
+    for encoding in ("UTF-8", "UTF-16le") if definition.startswith("TEXT") or "Cyr" in name or name == "mixed" else ("UTF-8",):
+        case(every_row, "%s, %s" % (name, encoding), values, definition, encoding)
+
+
+@test
+def all_without_a_limit(files):
+    """Zones are read about once: no more than twice the steps of the table, which sorts all at once."""
+    db = make(files.connect(":memory:"))
+    for sql in "SELECT * FROM {t} ORDER BY ts DESC, id", "SELECT * FROM {t} ORDER BY ts, id", "SELECT ts, count(*) FROM {t} GROUP BY ts":
+        wanted, of_table = steps_of(db, sql.replace("{t}", "log"))
+        rows, of_index = steps_of(db, sql.replace("{t}", "log_index"))
+        expect(rows, wanted, sql)
+        assert of_index < 2.3 * of_table, "%s: %d of %d tens of steps" % (sql, of_index, of_table)
+
+
+def own_writes(files, direction):
+    """Rows that the program changes while it reads: what it left alone comes once, in order, and there is an end."""
+    db, r = make(files.connect(), num_rows=5000), random.Random(4)
+    add(db, 100)
+    rows = db.execute("SELECT id, ts FROM log_index ORDER BY ts " + direction)
+    seen, touched = [], set()
+    for row in rows:
+        seen.append(row)
+        assert len(seen) < 20000
+        if len(seen) < 3000 and len(seen) % 7 == 0:
+            kind, other = r.randrange(4), r.randint(1, 5000)
+            touched.add(other)
+            db.execute(["UPDATE log SET ts = ts + 300 WHERE id = ?", "UPDATE log SET ts = ts - 300 WHERE id = ?", "DELETE FROM log WHERE id = ?", "UPDATE log SET message = 'x' WHERE id = ?"][kind], (other,))
+            add(db, 1)
+        if len(seen) == 900:
+            command(db, "merge")
+    times = [ts for row_id, ts in seen if row_id not in touched]
+    expect(times, sorted(times, reverse=direction == "DESC"))
+    left = [row_id for row_id, _ in seen if row_id not in touched]
+    expect(sorted(set(left)), sorted(left))
+    expect([n for n in range(1, 5101) if n not in touched], [n for n in sorted(left) if n < 5101])
+    command(db, "merge")
+    command(db, "integrity-check")
+
+
+for direction in "", "DESC":
+    case(own_writes, "own writes " + direction, direction)
+
+
+@test
+def damage(files):
+    """Zones that are damaged where only a later slice meets them."""
+    db = make(files.connect(), num_rows=5000)
+    for number in range(0, one(db, "SELECT count(*) FROM log_index_zones1"), 5):
+        other = files.connect()
+        execute(other, "BEGIN", "UPDATE log_index_zones1 SET data = zeroblob(30) WHERE rowid = (SELECT rowid FROM log_index_zones1 LIMIT 1 OFFSET %d)" % number)
+        for direction in "", "DESC":
+            same(other, "SELECT id, ts FROM {t} ORDER BY ts %s, id" % direction)
+        other.close()
+
+
+@test
+def where_it_does_not_pay(files):
+    """Values in no order of ids; an index of the table's own."""
+    db = make(files.connect(":memory:"), "i * 7919 % 40000")
+    for sql in "SELECT id FROM {t} ORDER BY ts DESC, id LIMIT 5", "SELECT id FROM {t} ORDER BY ts, id":
+        wanted, of_table = steps_of(db, sql.replace("{t}", "log"))
+        rows, of_index = steps_of(db, sql.replace("{t}", "log_index"))
+        expect(rows, wanted, sql)
+        assert of_index < 2.5 * of_table, "%s: %d of %d tens of steps" % (sql, of_index, of_table)
+    db.execute("CREATE INDEX log_ts ON log(ts)")
+    wanted, of_table = steps_of(db, "SELECT id FROM log ORDER BY ts DESC LIMIT 5")
+    rows, of_index = steps_of(db, "SELECT id FROM log_index ORDER BY ts DESC LIMIT 5")
+    expect(rows, wanted)
+    assert of_index < of_table + 200, "%d of %d tens of steps" % (of_index, of_table)
+
+
+@test
+def not_null(files):
+    """NOT NULL is what the table says now."""
+    db = make(files.connect(), num_rows=3000)
+    same(db, "SELECT min(ts), max(ts) FROM {t}")
+    same(db, "SELECT count(*) FROM {t} WHERE ts IS NULL")
+    same(db, "SELECT o.i, t.id FROM (SELECT 1 AS i UNION ALL SELECT 99999) AS o LEFT JOIN {t} AS t ON t.id = o.i WHERE t.ts IS NULL")
+    execute(db, "CREATE TABLE n(id INTEGER PRIMARY KEY, ts INTEGER, message TEXT)", "INSERT INTO n SELECT * FROM log", "INSERT INTO n VALUES (5000, NULL, 'x')",
+            "DROP TABLE log", "ALTER TABLE n RENAME TO log")
+    expect(same(db, "SELECT id FROM {t} WHERE ts IS NULL"), 1)
+    same(db, "SELECT min(ts) FROM {t}")
+    command(db, "rebuild")
+    same(db, "SELECT id FROM {t} WHERE ts IS NULL")
+    same(db, "SELECT min(ts) FROM {t}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
