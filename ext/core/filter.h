@@ -100,7 +100,7 @@ static const bloom_facts bloom_no_facts = {NULL, -1, -1, -1, -1, -1, -1, -1, NUL
 
 #define BLOOM_NO_MAGIC (-1)
 
-/* The sizes that a rate may ask for, in tenths of a bit per key. */
+/* The sizes that a rate may lead to, in tenths of a bit per key. */
 #define BLOOM_MIN_TENTH_BITS 10
 #define BLOOM_MAX_TENTH_BITS 1000
 

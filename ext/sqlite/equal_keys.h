@@ -17,7 +17,7 @@
 **
 ** A text is hashed without the blanks at its end, its ASCII letters small, as far as its first
 ** NUL: NOCASE compares no further.  An index on a REAL column is searched for the REAL next to
-** an INTEGER beyond 2^53, so such numbers are asked for as REALs, too, or may be there.
+** an INTEGER beyond 2^53, so such numbers are looked up as REALs, too, or may be there.
 **
 ** How REALs are written and decimals are read depends on the SQLite that runs, which is the same
 ** for all keys of a statement.  Source: sqlite.org/datatype3.html, sections 3, 4.2 and 7.1.
@@ -50,7 +50,7 @@ typedef struct bloom_equal_hashes {
 void bloom_equal_kinds_init(bloom_equal_kinds *kinds, sqlite3 *db);
 
 /* Sets *hashes to the hashes to store a value by, and *kinds gets its kind; or, is_query, those
-** to ask for it by among keys of these kinds.  SQLITE_OK or SQLITE_NOMEM. */
+** to look it up by among keys of these kinds.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_equal_hashes_of(
   bloom_equal_kinds *kinds, int is_query, sqlite3_value *value, bloom_equal_hashes *hashes
 );

@@ -213,7 +213,7 @@ static void leveldb_describe_bits(const bloom_filter *filter, bloom_facts *facts
   facts->bits_set = (int64_t)bits_set;
   facts->fill_ratio = (double)bits_set / (double)num_bits;
   facts->expected_fpr = 1;
-  /* Without probes keys leave no trace, and a full filter says nothing about them. */
+  /* With 0 probes no bits are set, so the fill says nothing about the keys; nor does a full one. */
   if( filter->shape.num_probes==0 ) return;
   if( bits_set==num_bits ){
     facts->note = "saturated: every bit is set, so it may contain every key";

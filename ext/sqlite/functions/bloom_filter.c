@@ -1,7 +1,7 @@
 /*
 ** bloom_filter(key, ...): aggregate and window function; a handle, for one statement, of a
 ** filter that contains whatever `=` between the keys finds, by any affinity and by BINARY, NOCASE
-** or RTRIM (equal_keys.h).  bloom_may_contain(handle, key, ...) asks it.
+** or RTRIM (equal_keys.h).  bloom_may_contain(handle, key, ...) tests it.
 **
 ** (1) A row with a NULL key is skipped.  No rows: a filter that contains nothing.
 ** (2) Several keys are one: a row is stored by each combination of its values' hashes, and
@@ -99,7 +99,7 @@ static void combine_key(row_hashes *row, const bloom_equal_hashes *key){
   row->num_hashes = num_before * key->num_hashes;
 }
 
-/* Hashes a row to store it in a filter of these kinds or, is_query, to ask for it. */
+/* Hashes a row to store it in a filter of these kinds or, is_query, to look it up. */
 static int hash_row(
   bloom_equal_kinds *kinds, int is_query, int num_keys, sqlite3_value **keys, row_hashes *row
 ){

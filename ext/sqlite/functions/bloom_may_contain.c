@@ -1,6 +1,6 @@
 /*
-** Asking a filter for a key: bloom_may_contain(); bloom_open(), a filter that is asked often;
-** bloom_tuple(), the key of several columns; and bloom_partition(), which of many filters to ask.
+** Testing a filter for a key: bloom_may_contain(); bloom_open(), a filter that is tested often;
+** bloom_tuple(), the key of several columns; and bloom_partition(), which of many filters to test.
 */
 #include "../../core/decimal.h"
 #include "../../core/encodings.h"

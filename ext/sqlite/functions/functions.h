@@ -1,6 +1,6 @@
 /*
 ** The SQL functions, which bloom.c registers.  bloom_build.c has those that return filters of keys,
-** bloom_may_contain.c those that ask a filter for a key, bloom_sets.c those of BloomFiles,
+** bloom_may_contain.c those that test a filter for a key, bloom_sets.c those of BloomFiles,
 ** leveldb_files.c those of LevelDB's files.
 */
 #ifndef BLOOM_SQLITE_FUNCTIONS_H
