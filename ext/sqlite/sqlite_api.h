@@ -29,6 +29,17 @@ static inline int bloom_vtab_takes_list(sqlite3_index_info *info, int constraint
 #endif
 }
 
+/* Returns 1 if SQLite wants each row once, and so may be shown one row of those that have the same values in
+** the columns used; from 3.38 on. */
+static inline int bloom_vtab_is_distinct(sqlite3_index_info *info){
+#if SQLITE_VERSION_NUMBER >= 3038000
+  return sqlite3_libversion_number()>=3038000 && sqlite3_vtab_distinct(info)>=2;
+#else
+  (void)info;
+  return 0;
+#endif
+}
+
 /* Returns 1 if a constraint may be an IN that bloom_vtab_takes_list() does not tell from `=`:
 ** SQLite marks the first 32 alone. */
 static inline int bloom_vtab_hides_list(int constraint){

@@ -32,6 +32,12 @@ typedef struct index_cursor {
   size_t num_read;          /* how many intervals, or slices, were begun */
   int is_first;             /* the next step is the first in one of them, which is not the first */
   int is_eof;
+
+  sqlite3_int64 num_rows;   /* how many rows were returned, the current one among them */
+  sqlite3_int64 num_counted; /* how many rows there are, of which no more are read; 0: not known */
+  int has_shown_id;         /* rows are not all the same to SQLite */
+  sqlite3_value *same;      /* the current row's value, of INDEX_PLAN_DISTINCT; NULL: none */
+  int num_same;             /* how many rows before it had that, too, until they were enough */
 } index_cursor;
 
 static index_cursor *index_cursor_of(void *base){
@@ -74,6 +80,7 @@ int bloom_index_close(sqlite3_vtab_cursor *base){
   sqlite3_free(cursor->results);
   sqlite3_free(cursor->intervals.list);
   bloom_index_slices_free(cursor->slices);
+  sqlite3_value_free(cursor->same);
   sqlite3_free(cursor);
   return SQLITE_OK;
 }
@@ -122,16 +129,123 @@ static int cursor_check_columns(index_cursor *cursor, int rc){
   return cursor_say_schema_changed(index);
 }
 
+/* Takes an inner statement for these forms, if the one at hand is another. */
+static int cursor_prepare(index_cursor *cursor, const index_form *forms, index_reading reading){
+  bloom_index *index = index_of_cursor(cursor);
+  const size_t num_bytes = sizeof(forms[0]) * (size_t)cursor->plan.num_conditions;
+  int rc;
+  if( cursor->rows && cursor->num_checks==index->num_checks && reading==cursor->reading
+     && memcmp(forms, cursor->forms, num_bytes)==0 ) return SQLITE_OK;
+  cursor_give_back(cursor);
+  memmove(cursor->forms, forms, num_bytes);
+  cursor->reading = reading;
+  cursor->num_checks = index->num_checks;
+  rc = bloom_index_statement_take(index, bloom_index_pass_statement(index, &cursor->plan, forms,
+      reading), &cursor->rows);
+  if( rc==SQLITE_OK ){
+    cursor->num_compiled = sqlite3_stmt_status(cursor->rows, SQLITE_STMTSTATUS_REPREPARE, 0);
+  }
+  return rc;
+}
+
+/* Rows that are read before the others are counted: EXISTS and LIMIT 1 ask as count(*) does. */
+#define CURSOR_READ_BEFORE_COUNT 256
+
+/* Counts the rows, where they are all the same to SQLite.  If it asks for an id after all, they are
+** read: cursor_read_on(). */
+static int cursor_count(index_cursor *cursor){
+  bloom_index *index = index_of_cursor(cursor);
+  const index_function count = {"count", 0};
+  int is_built_in = 0, rc = bloom_index_are_built_in(index, &count, 1, &is_built_in);
+  if( rc!=SQLITE_OK || !is_built_in ) return rc;
+  rc = bloom_index_statement_integer(index, 0, &cursor->num_counted, "SELECT count(*) FROM "
+                                     INDEX_SOURCE, index->schema, index->source_name);
+  if( rc==SQLITE_OK && cursor->num_counted>0 ) sqlite3_reset(cursor->rows);
+  return rc;
+}
+
+/* Reads the rows up to the current one, after they were counted. */
+static int cursor_read_on(index_cursor *cursor){
+  sqlite3_int64 i;
+  int rc = SQLITE_ROW;
+  cursor->num_counted = 0;
+  for(i=0; i<cursor->num_rows && rc==SQLITE_ROW; i++){
+    rc = bloom_sql_step(index_of_cursor(cursor)->connection, cursor->rows);
+  }
+  return rc==SQLITE_ROW || rc==SQLITE_DONE ? SQLITE_OK : cursor_failure(cursor, rc);
+}
+
+/* 1 if the current row's value is the one of the row before it, which it becomes. */
+static int cursor_is_same(index_cursor *cursor, int result){
+  sqlite3_stmt *rows = cursor->rows;
+  sqlite3_value *same = cursor->same;
+  const int type = sqlite3_column_type(rows, result);
+  int is_same = same && type==sqlite3_value_type(same);
+  if( is_same && type==SQLITE_INTEGER ){
+    is_same = sqlite3_column_int64(rows, result)==sqlite3_value_int64(same);
+  }else if( is_same && type==SQLITE_FLOAT ){
+    const double a = sqlite3_column_double(rows, result), b = sqlite3_value_double(same);
+    is_same = a<=b && a>=b;
+  }else if( is_same && type!=SQLITE_NULL ){
+    const void *bytes = sqlite3_column_blob(rows, result), *last = sqlite3_value_blob(same);
+    const int num_bytes = sqlite3_column_bytes(rows, result);
+    is_same = num_bytes==sqlite3_value_bytes(same)
+      && (num_bytes==0 || (bytes && last && memcmp(bytes, last, (size_t)num_bytes)==0));
+  }
+  if( is_same ) return 1;
+  sqlite3_value_free(same);
+  cursor->same = sqlite3_value_dup(sqlite3_column_value(rows, result));
+  return 0;
+}
+
+/* Rows with one value that are read before each further value is searched for. */
+#define CURSOR_MAX_SAME 4
+
+/* Begins a search for the value behind that of the current row, if SQLite wants each value once, and
+** has looked at no id. */
+static int cursor_skip_same(index_cursor *cursor){
+  int rc;
+  if( cursor->has_shown_id || cursor->num_same<CURSOR_MAX_SAME || cursor->same==NULL
+     || sqlite3_value_type(cursor->same)==SQLITE_NULL ) return SQLITE_OK;
+  rc = cursor_prepare(cursor, cursor->forms, INDEX_READ_BEHIND);
+  if( rc!=SQLITE_OK ) return rc;
+  sqlite3_reset(cursor->rows);
+  cursor->is_first = 1;
+  return bloom_sql_bind(cursor->rows, 1, cursor->same);
+}
+
 /* Goes to the next row, in this interval or slice or a later one. */
 static int cursor_advance(index_cursor *cursor){
   const bloom_index *index = index_of_cursor(cursor);
   const index_intervals *intervals = &cursor->intervals;
   const int has_slices = cursor->reading==INDEX_READ_SLICES;
+  const int is_distinct = cursor->plan.flags & INDEX_PLAN_DISTINCT
+    && (cursor->reading==INDEX_READ_FREE || cursor->reading==INDEX_READ_BEHIND);
+  cursor->num_rows++;
+  if( cursor->num_counted>0 ){
+    cursor->is_eof = cursor->num_rows>cursor->num_counted;
+    return SQLITE_OK;
+  }
+  if( is_distinct ){
+    const int rc = cursor_skip_same(cursor);
+    if( rc!=SQLITE_OK ) return cursor_failure(cursor, rc);
+  }
   for(;;){
     if( cursor->num_read>0 || (cursor->reading!=INDEX_READ_INTERVALS && !has_slices) ){
       int rc = bloom_sql_step(index->connection, cursor->rows);
       if( cursor->is_first ) rc = cursor_check_columns(cursor, rc);
       cursor->is_first = 0;
+      if( rc==SQLITE_ROW && is_distinct && cursor->num_same<CURSOR_MAX_SAME ){
+        const int result = cursor->results[cursor->plan.orders[0].column];
+        cursor->num_same = cursor_is_same(cursor, result) ? cursor->num_same + 1 : 0;
+      }else if( rc==SQLITE_ROW && is_distinct ){
+        (void)cursor_is_same(cursor, cursor->results[cursor->plan.orders[0].column]);
+      }
+      if( rc==SQLITE_ROW && cursor->num_rows==CURSOR_READ_BEFORE_COUNT && !cursor->has_shown_id
+         && cursor->plan.flags & INDEX_PLAN_COUNTED && cursor->reading==INDEX_READ_FREE ){
+        rc = cursor_count(cursor);
+        return rc==SQLITE_OK ? rc : cursor_failure(cursor, rc);
+      }
       if( rc==SQLITE_ROW ) return SQLITE_OK;
       if( rc!=SQLITE_DONE ) return cursor_failure(cursor, rc);
       sqlite3_reset(cursor->rows);
@@ -264,25 +378,6 @@ static int cursor_look_up(index_cursor *cursor, sqlite3_value **args, index_form
   return rc;
 }
 
-/* Takes an inner statement for these forms, if the one at hand is another. */
-static int cursor_prepare(index_cursor *cursor, const index_form *forms, index_reading reading){
-  bloom_index *index = index_of_cursor(cursor);
-  const size_t num_bytes = sizeof(forms[0]) * (size_t)cursor->plan.num_conditions;
-  int rc;
-  if( cursor->rows && cursor->num_checks==index->num_checks && reading==cursor->reading
-     && memcmp(forms, cursor->forms, num_bytes)==0 ) return SQLITE_OK;
-  cursor_give_back(cursor);
-  memcpy(cursor->forms, forms, num_bytes);
-  cursor->reading = reading;
-  cursor->num_checks = index->num_checks;
-  rc = bloom_index_statement_take(index, bloom_index_pass_statement(index, &cursor->plan, forms,
-      reading), &cursor->rows);
-  if( rc==SQLITE_OK ){
-    cursor->num_compiled = sqlite3_stmt_status(cursor->rows, SQLITE_STMTSTATUS_REPREPARE, 0);
-  }
-  return rc;
-}
-
 /* Reads the plan, unless it is the one that was read last. */
 static int cursor_read_plan(index_cursor *cursor, int number, const char *text){
   const bloom_index *index = index_of_cursor(cursor);
@@ -324,6 +419,10 @@ int bloom_index_filter(sqlite3_vtab_cursor *base, int number, const char *text, 
   cursor->slices = NULL;
   cursor->num_read = 0;
   cursor->is_first = 0;
+  cursor->num_rows = cursor->num_counted = 0;
+  cursor->has_shown_id = cursor->num_same = 0;
+  sqlite3_value_free(cursor->same);
+  cursor->same = NULL;
   rc = bloom_index_locate(index);
   if( rc==SQLITE_OK ) rc = cursor_read_plan(cursor, number, text);
   if( rc==SQLITE_OK ) rc = cursor_check_source(cursor);
@@ -362,6 +461,10 @@ int bloom_index_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
 }
 
 int bloom_index_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid){
-  *rowid = sqlite3_column_int64(index_cursor_of(base)->rows, 0);
-  return SQLITE_OK;
+  index_cursor *cursor = index_cursor_of(base);
+  int rc = SQLITE_OK;
+  cursor->has_shown_id = 1;
+  if( cursor->num_counted>0 ) rc = cursor_read_on(cursor);
+  *rowid = sqlite3_column_int64(cursor->rows, 0);
+  return rc;
 }

@@ -119,12 +119,15 @@ static int plan_find_access(bloom_index *index, sqlite3_index_info *info, const 
 /* Leaves the rows to the source's own ways, with the order and the LIMIT where these keep them. */
 static int plan_take_free(bloom_index *index, sqlite3_index_info *info, index_plan *plan,
                           int has_order, index_access access){
+  const int is_scan = access.way==INDEX_ACCESS_SCAN;
   const int limit = plan_find_limit(info), is_checked = !(plan->flags & INDEX_PLAN_UNCHECKED);
   const int is_by_id = has_order && plan->orders[0].column<0;
   int rc = SQLITE_OK;
   plan->flags |= INDEX_PLAN_FREE;
   if( has_order && !is_by_id && is_checked && limit<0 ){
     rc = plan_find_access(index, info, plan, &access);
+    /* DISTINCT needs no order: a search pays more. */
+    if( access.way==INDEX_ACCESS_SCAN && !is_scan && bloom_vtab_is_distinct(info) ) has_order = 0;
   }
   /* Who sorts knows of a LIMIT how many rows are worth it. */
   if( has_order && (is_by_id || limit>=0 || !access.sorts) && (is_checked || is_by_id) ){
@@ -138,6 +141,22 @@ static int plan_take_free(bloom_index *index, sqlite3_index_info *info, index_pl
     info->aConstraintUsage[limit].omit = 1;
   }
   return rc;
+}
+
+/* Sets what rows need not be read for, where nothing is asked of them. */
+static void plan_set_unread(bloom_index *index, sqlite3_index_info *info, index_plan *plan){
+  const index_order order = plan->orders[0];
+  if( info->nConstraint>0 || !(plan->flags & INDEX_PLAN_FREE) ) return;
+  if( info->nOrderBy==0 && info->colUsed==0 ) plan->flags |= INDEX_PLAN_COUNTED;
+  /* Values that are equal are the same there, which 1 and 1.0 are not in a column without a type.
+  ** The cursor compares them as UTF-8. */
+  if( plan->num_orders==1 && order.column>=0 && order.column<63 && info->orderByConsumed
+     && info->colUsed==(sqlite3_uint64)1 << order.column && bloom_vtab_is_distinct(info)
+     && bloom_affinity_of(index->columns.list[order.column].type)!='b'
+     && sqlite3_stricmp(index->columns.list[order.column].collation, "BINARY")==0
+     && bloom_index_learn_encoding(index)==SQLITE_OK && index->letter_bytes==1 ){
+    plan->flags |= INDEX_PLAN_DISTINCT;
+  }
 }
 
 /* 1 if the source's own way is that of all conditions which entries serve: patterns by their
@@ -200,6 +219,7 @@ static int plan_choose(bloom_index *index, sqlite3_index_info *info, index_plan 
       rc = plan_take_free(index, info, plan, has_order, access);
     }
   }
+  plan_set_unread(index, info, plan);
   info->estimatedRows = cost.num_rows<1 ? 1 : (sqlite3_int64)cost.num_rows;
   info->estimatedCost = cost.cost;
   if( cost.is_one_row ) info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;

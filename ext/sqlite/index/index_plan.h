@@ -60,7 +60,9 @@ typedef enum index_plan_flag {
   INDEX_PLAN_FREE       = 2, /* no entries: SQLite plans the inner statement */
   INDEX_PLAN_READS_ALL  = 4, /* entries are not to be believed */
   INDEX_PLAN_UNCHECKED  = 8, /* the source could not be looked at when the plan was made */
-  INDEX_PLAN_SLICES     = 16 /* rows come in the order of a column with zones: index_order.c */
+  INDEX_PLAN_SLICES     = 16, /* rows come in the order of a column with zones: index_order.c */
+  INDEX_PLAN_COUNTED    = 32, /* no column is used: rows may be counted instead of read */
+  INDEX_PLAN_DISTINCT   = 64  /* of rows with one value, in the order's column, one is enough */
 } index_plan_flag;
 
 typedef struct index_order {
@@ -200,6 +202,7 @@ typedef enum index_reading {
   INDEX_READ_INTERVALS, /* one interval of ids after the other, from ?1 to ?2 */
   INDEX_READ_SLICES,    /* the intervals of list ?1, and of them one slice of the order */
   INDEX_READ_FREE,      /* all rows, in the way that SQLite chooses */
+  INDEX_READ_BEHIND,    /* the same, of an order, behind the value ?1 */
   INDEX_READ_COST,      /* the same, to be explained: any pattern stands for one with a beginning */
   INDEX_READ_BOUNDED,   /* as SQLite chooses, ids from ?1 to ?2: those of when the cursor opened */
   INDEX_READ_SORTED     /* as INDEX_READ_BOUNDED, all rows before the first one is returned */
