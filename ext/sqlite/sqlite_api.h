@@ -29,8 +29,8 @@ static inline int bloom_vtab_takes_list(sqlite3_index_info *info, int constraint
 #endif
 }
 
-/* Returns 1 if SQLite wants each row once, and so may be shown one row of those that have the same values in
-** the columns used; from 3.38 on. */
+/* Returns 1 if SQLite wants each row once, and so may be shown one row of those that have the same
+** values in the columns used; from 3.38 on. */
 static inline int bloom_vtab_is_distinct(sqlite3_index_info *info){
 #if SQLITE_VERSION_NUMBER >= 3038000
   return sqlite3_libversion_number()>=3038000 && sqlite3_vtab_distinct(info)>=2;

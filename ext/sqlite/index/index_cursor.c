@@ -201,8 +201,8 @@ static int cursor_is_same(index_cursor *cursor, int result){
 /* Rows with one value that are read before each further value is searched for. */
 #define CURSOR_MAX_SAME 4
 
-/* Begins a search for the value behind that of the current row, if SQLite wants each value once, and
-** has looked at no id. */
+/* Begins a search for the value behind that of the current row, if SQLite wants each value once,
+** and has looked at no id. */
 static int cursor_skip_same(index_cursor *cursor){
   int rc;
   if( cursor->has_shown_id || cursor->num_same<CURSOR_MAX_SAME || cursor->same==NULL
