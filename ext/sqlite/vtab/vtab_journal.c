@@ -173,8 +173,8 @@ static int add_row_to_set(bloom_vtab *vtab, sqlite3_stmt *row){
   return rc;
 }
 
-/* Adds an anchor behind the others, in place of the last one if that is near the one before it: so a
-** look-up by each new row leaves few.  Once there are too many, every other one of the older half
+/* Adds an anchor behind the others, in place of the last one if that is near the one before it: so
+** a look-up by each new row leaves few.  Once there are too many, every other one of the older half
 ** goes: so the further back, the fewer there are, and a ROLLBACK has few rows read again for each
 ** that it took. */
 static void add_anchor(bloom_vtab_unmerged *unmerged, bloom_vtab_anchor anchor){
@@ -247,7 +247,8 @@ static int read_all(bloom_vtab *vtab){
 ** row, and has those behind it next.  SQLITE_NOTFOUND if there is none.
 **
 ** That is the last of all, unless a ROLLBACK took rows: then those before one that is in it, or was
-** taken or marked by a merge, are not the last one, and those behind one that is gone are gone, too. */
+** taken or marked by a merge, are not the last one, and those behind one that is gone are gone,
+** too. */
 static int find_anchor(bloom_vtab *vtab, sqlite3_stmt **row, int *number){
   const bloom_vtab_anchor *anchors = vtab->unmerged.anchors;
   int begin = 0, end = vtab->unmerged.num_anchors, i = end - 1;
