@@ -141,7 +141,7 @@ static int vtab_create(
 
 static int vtab_destroy(sqlite3_vtab *base){
   bloom_vtab *vtab = bloom_vtab_of(base);
-  int rc = bloom_vtab_locate(vtab);
+  int rc = bloom_vtab_open(vtab, BLOOM_VTAB_PLACE);
   if( rc==SQLITE_OK ) rc = bloom_vtab_drop(vtab);
   if( rc==SQLITE_OK ) return vtab_disconnect(base);
   bloom_vtab_forget_message(vtab); /* SQLite would take it for that of a later method */
@@ -160,7 +160,7 @@ static int rename_table(
 static int rename_journal(bloom_vtab *vtab, const char *new_name){
   bloom_vtab renamed = *vtab;
   bloom_vtab_triggers triggers = {.num_triggers = 0};
-  int is_certain, rc = bloom_vtab_check_schema(vtab, &is_certain);
+  int rc = SQLITE_OK;
   renamed.journal = sqlite3_mprintf("%s_new", new_name);
   if( renamed.journal==NULL ) rc = SQLITE_NOMEM;
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_triggers(vtab, &triggers);
@@ -185,7 +185,7 @@ static int vtab_rename(sqlite3_vtab *base, const char *new_name){
   if( is_own_column(new_name, bloom_vtab_num_parts(vtab)) ){
     return bloom_vtab_fail(vtab, NAME_OF_COLUMN, new_name);
   }
-  rc = bloom_vtab_locate(vtab);
+  rc = bloom_vtab_open(vtab, vtab->args.table ? BLOOM_VTAB_DOUBT : BLOOM_VTAB_PLACE);
   if( rc==SQLITE_OK ) rc = bloom_vtab_refuse_what_is_in_the_way(vtab, BLOOM_VTAB_RENAME,
                                                                 (bloom_vtab_left){0});
   if( rc==SQLITE_OK && vtab->args.table ) rc = rename_journal(vtab, new_name);
@@ -246,7 +246,7 @@ static int vtab_update(
                            vtab->args.table ? "those that its table no longer has"
                              : "all of them");
   }
-  rc = bloom_vtab_locate(vtab);
+  rc = bloom_vtab_open(vtab, BLOOM_VTAB_PLACE);
   if( rc!=SQLITE_OK ) return rc;
   *rowid = sqlite3_last_insert_rowid(vtab->connection->db);
   if( sqlite3_value_type(columns[BLOOM_VTAB_COMMAND])!=SQLITE_NULL ){
@@ -274,7 +274,7 @@ static int vtab_integrity(
   (void)schema; (void)name;
   *finding = NULL;
   if( !bloom_connection_is_checking(vtab->connection) ) return SQLITE_OK;
-  rc = bloom_vtab_locate(vtab);
+  rc = bloom_vtab_open(vtab, BLOOM_VTAB_DOUBT);
   if( rc!=SQLITE_OK ) return rc;
   return vtab_end(vtab, bloom_vtab_check(vtab, is_quick ? BLOOM_CHECK_QUICK : BLOOM_CHECK_PRAGMA,
                                          finding));

@@ -74,7 +74,8 @@ static int find_left_journal(bloom_vtab *vtab, int *is_own){
   return rc;
 }
 
-int bloom_vtab_find_left(bloom_vtab *vtab, bloom_vtab_left *left){
+/* Finds what CREATE takes over. */
+static int find_left(bloom_vtab *vtab, bloom_vtab_left *left){
   int rc;
   *left = (bloom_vtab_left){0};
   rc = find_left_pages(vtab, &left->are_own_pages, &left->have_keys);
@@ -356,7 +357,7 @@ int bloom_vtab_make(bloom_vtab *vtab){
   const int has_source = vtab->args.table!=NULL;
   bloom_vtab_layout layout = {.num_layers = 0};
   bloom_vtab_left left;
-  int rc = bloom_vtab_find_left(vtab, &left);
+  int rc = find_left(vtab, &left);
   if( rc==SQLITE_OK ) rc = bloom_vtab_refuse_what_is_in_the_way(vtab, BLOOM_VTAB_CREATE, left);
   if( rc!=SQLITE_OK ) return bloom_vtab_failure(vtab, rc);
   /* They are the only copy of these keys. */
@@ -461,7 +462,7 @@ static int rebuild(bloom_vtab *vtab, int is_merge){
 static int rebuild_by(bloom_vtab *vtab, int is_merge){
   sqlite3 *db = vtab->connection->db;
   const sqlite3_int64 rowid = sqlite3_last_insert_rowid(db);
-  int is_certain, is_damaged, rc = bloom_vtab_check_schema(vtab, &is_certain);
+  int is_damaged, rc = bloom_vtab_check_schema(vtab);
   is_damaged = rc==SQLITE_CORRUPT_VTAB;
   if( is_damaged ){
     bloom_vtab_forget_message(vtab);
@@ -547,7 +548,7 @@ static int find_overflow(bloom_vtab *vtab, const char **doubt){
 static int merge_keys(bloom_vtab *vtab, sqlite3_int64 max_rows, const char **doubt){
   bloom_vtab_layout layout;
   bloom_vtab_batch batch = {.vtab = vtab, .layout = &layout};
-  int is_certain, wants_room = 0, rc = bloom_vtab_check_schema(vtab, &is_certain);
+  int wants_room = 0, rc = bloom_vtab_check_schema(vtab);
   *doubt = NULL;
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_layout(vtab);
   if( rc==SQLITE_OK ) *doubt = vtab->is_checked ? vtab->doubt : BLOOM_VTAB_UNREADABLE_SCHEMA;

@@ -102,10 +102,9 @@ int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info){
   bloom_vtab *vtab = bloom_vtab_of(base);
   const int num_parts = bloom_vtab_num_parts(vtab), key = num_parts + BLOOM_VTAB_KEY;
   char collations[BLOOM_MAX_KEY_COLUMNS + 1] = {0};
-  int is_certain, has_unusable = 0;
+  int has_unusable = 0;
   int rc = bloom_can_read_in_best_index() && !vtab->connection->is_running
-    ? bloom_vtab_locate(vtab) : SQLITE_BUSY;
-  if( rc==SQLITE_OK ) rc = bloom_vtab_check_schema(vtab, &is_certain);
+    ? bloom_vtab_open(vtab, BLOOM_VTAB_DOUBT) : SQLITE_BUSY;
   if( vtab->num_cursors==0 ) bloom_vtab_close_reader(vtab);
   if( bloom_sql_is_fatal(rc) ) return rc;
   bloom_vtab_forget_message(vtab);
@@ -185,18 +184,10 @@ static int have_collations(const bloom_key_rules *rules, const char *collations,
   return 1;
 }
 
-/* Sets *is_certain to whether the schema lets the answers be.  Where an authorizer keeps it from
-** the schema they are not. */
-static int check_schema(bloom_vtab *vtab, int *is_certain){
-  const int rc = bloom_vtab_check_schema(vtab, is_certain);
-  if( rc!=SQLITE_AUTH ) return rc;
-  bloom_vtab_forget_message(vtab);
-  return SQLITE_OK;
-}
-
-/* Looks a key up in the pages, then in the journal.  Every key may be there unless is_certain. */
+/* Looks a key up in the pages, then in the journal.  Every key may be there unless the vtab, which
+** is open, is certain. */
 static int look_up(
-  bloom_vtab *vtab, bloom_key_values key, int is_certain, const char *collations, int *may_contain,
+  bloom_vtab *vtab, bloom_key_values key, const char *collations, int *may_contain,
   sqlite3_int64 *rowid
 ){
   bloom_tuple_reader tuples = {vtab->connection, NULL};
@@ -212,7 +203,7 @@ static int look_up(
   }
   if( rc!=SQLITE_OK ) return rc;
   assert(asked.num_hashes>0 || asked.is_maybe); /* the key is not NULL */
-  *may_contain = !is_certain || asked.is_maybe
+  *may_contain = !vtab->is_certain || asked.is_maybe
     || !have_collations(&vtab->layout.rules, collations,
                         key.parts ? vtab->layout.rules.num_columns : 1);
   if( !*may_contain ) rc = bloom_vtab_test_pages(vtab, &asked, may_contain);
@@ -227,8 +218,8 @@ static int look_up(
     }
     /* SQLite lets a statement run on while its own connection drops a trigger. */
     if( rc==SQLITE_OK && !*may_contain && vtab->checked_compiled!=bloom_vtab_num_compiled(vtab) ){
-      rc = check_schema(vtab, &is_certain);
-      *may_contain = !is_certain;
+      rc = bloom_vtab_open(vtab, BLOOM_VTAB_LOOK_UP_UNCHECKED);
+      *may_contain = !vtab->is_certain;
     }
   }
   /* Not one for all keys: of key = 1 OR key = 2 SQLite would take the two for one row. */
@@ -242,18 +233,11 @@ int bloom_vtab_filter(
 ){
   vtab_cursor *cursor = cursor_of(base);
   bloom_vtab *vtab = bloom_vtab_of(base->pVtab);
-  int i, is_certain, may_contain, rc = SQLITE_OK;
+  int i, may_contain, rc;
   forget_reading(cursor);
-  /* While its statement runs, the file that the reader is on keeps its name. */
-  if( vtab->reader==NULL || vtab->state!=BLOOM_DATABASE_SAME ) rc = bloom_vtab_locate(vtab);
+  rc = bloom_vtab_open(vtab, plan & UNCHECKED ? BLOOM_VTAB_LOOK_UP_UNCHECKED : BLOOM_VTAB_LOOK_UP);
   if( rc!=SQLITE_OK ) return rc;
-  is_certain = bloom_vtab_doubt(vtab)==NULL;
-  if( plan & UNCHECKED || (vtab->reader==NULL
-                           && bloom_database_may_be_swapped(vtab->connection->db, vtab->schema)) ){
-    rc = check_schema(vtab, &is_certain);
-  }
-  if( rc!=SQLITE_OK ) return rc;
-  cursor->is_maybe = !is_certain;
+  cursor->is_maybe = !vtab->is_certain;
   cursor->rowid = 1;
   cursor->is_eof = 0;
   if( !(plan & PLAN_KEY) ) return SQLITE_OK;
@@ -262,7 +246,7 @@ int bloom_vtab_filter(
     if( sqlite3_value_type(args[i])==SQLITE_NULL ) return SQLITE_OK;
   }
   rc = look_up(vtab, (bloom_key_values){.value = args[0], .parts = plan & PLAN_PARTS ? args : NULL},
-               is_certain, text + sizeof(KEY_PLAN) - 1, &may_contain, &cursor->rowid);
+               text + sizeof(KEY_PLAN) - 1, &may_contain, &cursor->rowid);
   if( rc!=SQLITE_OK || !may_contain ) return bloom_vtab_failure(vtab, rc);
   rc = keep_values(cursor, args, num_args);
   cursor->is_eof = rc!=SQLITE_OK;

@@ -110,7 +110,7 @@ typedef struct bloom_vtab {
   char *schema, *name;
   char *quoted_name;     /* as it is written in SQL */
   char *pages, *journal; /* the names of its tables */
-  void *file;            /* that SQLite had open for this database: bloom_vtab_locate() */
+  void *file;            /* that SQLite had open for this database: bloom_vtab_open() */
   bloom_database_state state;
   bloom_vtab_args args;  /* as the table was made; names may be others since */
 
@@ -134,6 +134,7 @@ typedef struct bloom_vtab {
   const char *schema_doubt; /* why every key may be in it, but for what TEMP has */
   bloom_schema_mark mark;   /* what proves that it is not, and survives changes of other tables */
   const char *doubt;     /* why every key may be in it; NULL: what the filter says is certain */
+  int is_certain;        /* the filter's answers are, as far as bloom_vtab_open() was to find out */
   int is_source_unknown; /* no trigger names it: 'rebuild' can only take the names of CREATE */
   int has_namesake;      /* why it is in doubt; 'rebuild' takes the names of CREATE then, too */
   int is_uncommitted; /* the connection reads what others may roll back */
@@ -161,20 +162,19 @@ typedef struct bloom_vtab_page_header {
   uint32_t num_filled; /* hashes that changed bits */
 } bloom_vtab_page_header;
 
-int bloom_vtab_damaged(bloom_vtab *vtab, const char *what); /* SQLITE_CORRUPT_VTAB and a message */
-/* rc, and SQLite's message if there is none yet; of SQLITE_NOTFOUND that a page is damaged.  What
-** fails returns SQLite's code alone, and each method ends with this. */
+/* Returns rc, and sets SQLite's message if there is none yet; of SQLITE_NOTFOUND that a page is
+** damaged.  Functions that fail return SQLite's code alone; each method ends with this. */
 int bloom_vtab_failure(bloom_vtab *vtab, int rc);
-void bloom_vtab_forget_message(bloom_vtab *vtab);           /* for who goes on after a failure */
-bloom_blob_place bloom_vtab_place(const bloom_vtab *vtab);
+
+/* Frees the message of a failure that the method goes on after. */
+void bloom_vtab_forget_message(bloom_vtab *vtab);
 
 /* Moves the reader, or opens it, to a row of num_bytes.  SQLITE_NOTFOUND if there is none. */
 int bloom_vtab_move_reader(bloom_vtab *vtab, sqlite3_int64 row, int num_bytes);
 void bloom_vtab_close_reader(bloom_vtab *vtab);
 
-/* Reads vtab->layout by the reader, or of row 1 that is open. */
+/* Reads vtab->layout, row 1, by the reader; writes a row 1. */
 int bloom_vtab_read_layout(bloom_vtab *vtab);
-int bloom_vtab_take_layout(bloom_vtab *vtab, sqlite3_blob *row_1);
 int bloom_vtab_write_layout(bloom_vtab *vtab, const bloom_vtab_layout *layout);
 
 /* Gives a layout that has rules, and no layers, its number and the size of its pages. */
@@ -185,21 +185,15 @@ void bloom_vtab_add_layer(
   const bloom_vtab *vtab, bloom_vtab_layout *layout, sqlite3_int64 capacity
 );
 
-/* Adds the layer that a standalone filter grows by. */
-void bloom_vtab_grow(const bloom_vtab *vtab, bloom_vtab_layout *layout);
-
 /* Returns how many keys all layers have room for. */
 sqlite3_int64 bloom_vtab_room(const bloom_vtab_layout *layout);
 
-/* The pages of a layer; its first row; the blocks of one of its pages; that page's bytes. */
+/* Returns the number of pages of a layer; its first row; the bytes of one of its pages. */
 uint64_t bloom_vtab_num_pages(const bloom_vtab_layout *layout, int layer);
 sqlite3_int64 bloom_vtab_first_row(const bloom_vtab_layout *layout, int layer);
-uint64_t bloom_vtab_page_blocks(const bloom_vtab_layout *layout, int layer, uint64_t page);
 int bloom_vtab_page_bytes(const bloom_vtab_layout *layout, int layer, uint64_t page);
 
-/* A page's header, to its bytes, and from the page that is open.  SQLITE_NOTFOUND if it is none of
-** the layout's. */
-void bloom_vtab_put_header(const bloom_vtab_page_header *header, sqlite3_int64 row, uint8_t *bytes);
+/* Reads the header of the page that is open.  SQLITE_NOTFOUND if it is none of the layout's. */
 int bloom_vtab_read_header(
   const bloom_vtab_layout *layout, sqlite3_blob *page, sqlite3_int64 row,
   bloom_vtab_page_header *header
@@ -252,7 +246,6 @@ void bloom_vtab_batch_free(bloom_vtab_batch *batch);
 /* Makes vtab->unmerged what the journal has now.  *is_intact is 0 if it is not the one that
 ** vtab->layout means. */
 int bloom_vtab_read_journal(bloom_vtab *vtab, int *is_intact);
-void bloom_vtab_forget_journal(bloom_vtab *vtab);
 
 /* How often the statements that read it were compiled: again with each schema.  0: not yet. */
 int bloom_vtab_num_compiled(const bloom_vtab *vtab);
@@ -316,14 +309,24 @@ int bloom_vtab_read_source(bloom_vtab *vtab, bloom_vtab_args *args, bloom_vtab_l
 /* A SELECT of the keys of a source that was read, or of their number, to be freed. */
 char *bloom_vtab_keys_sql(const bloom_vtab *vtab, const bloom_vtab_args *args, int is_count);
 
-/* Sees to it that vtab->schema is the name of the vtab's database, before any of it is read or
-** written.  With a shared cache SQLite keeps this object while a database is detached, and uses
-** it again when the file is attached by another name. */
-int bloom_vtab_locate(bloom_vtab *vtab);
+/* What a method needs to know. */
+typedef enum bloom_vtab_need {
+  BLOOM_VTAB_PLACE,   /* where the filter's tables are */
+  BLOOM_VTAB_DOUBT,   /* and whether its answers are certain, by the schema */
+  BLOOM_VTAB_LOOK_UP, /* and what xBestIndex found of that, unless another file may have come under
+                      ** the statement */
+  BLOOM_VTAB_LOOK_UP_UNCHECKED /* as DOUBT; in both an authorizer's denial is no error, but maybe */
+} bloom_vtab_need;
 
-/* Finds vtab->doubt out, if the schema is another since.  *is_certain is 1 if the filter's answers
-** are certain.  Where it fails with SQLITE_BUSY, SQLITE_AUTH and the like nothing is known. */
-int bloom_vtab_check_schema(bloom_vtab *vtab, int *is_certain);
+/* Begins a method, before any of the filter is read or written.  Sets vtab->schema to the name of
+** its database: with a shared cache SQLite keeps this object while a database is detached, and uses
+** it again when the file is attached by another name.  Sets vtab->doubt and vtab->is_certain, by
+** need.  Nothing below asks again, but a look-up whose statements were compiled anew. */
+int bloom_vtab_open(bloom_vtab *vtab, bloom_vtab_need need);
+
+/* Sets vtab->doubt, if the schema is another since, and vtab->is_certain.  Where it fails with
+** SQLITE_BUSY, SQLITE_AUTH and the like nothing is known. */
+int bloom_vtab_check_schema(bloom_vtab *vtab);
 
 /* Why every key may be in the filter; NULL: it is certain, or the schema cannot be read. */
 const char *bloom_vtab_doubt(const bloom_vtab *vtab);
@@ -354,8 +357,6 @@ typedef struct bloom_vtab_left {
   int have_keys;      /* these pages are not empty */
   int is_own_journal; /* its journal */
 } bloom_vtab_left;
-
-int bloom_vtab_find_left(bloom_vtab *vtab, bloom_vtab_left *left);
 
 /* Fails if something of the user's is in the way, and names all of it, with the SQL that takes it
 ** away, triggers first: a table that has the name of one of the filter's and is another, an index

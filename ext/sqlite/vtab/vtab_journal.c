@@ -118,7 +118,8 @@ static int check_random(bloom_vtab *vtab, int *is_random){
   return rc;
 }
 
-void bloom_vtab_forget_journal(bloom_vtab *vtab){
+/* Frees what is known of the journal. */
+static void forget_journal(bloom_vtab *vtab){
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
   unmerged->is_known = unmerged->num_anchors = 0;
   bloom_hash_set_clear(&unmerged->hashes);
@@ -129,7 +130,7 @@ void bloom_vtab_forget_journal(bloom_vtab *vtab){
 
 void bloom_vtab_close_journal(bloom_vtab *vtab){
   int i;
-  bloom_vtab_forget_journal(vtab);
+  forget_journal(vtab);
   for(i=0; i<BLOOM_VTAB_JOURNAL_STATEMENTS; i++){
     sqlite3_finalize(vtab->unmerged.statements[i]);
     vtab->unmerged.statements[i] = NULL;
@@ -234,7 +235,7 @@ static int add_rows(bloom_vtab *vtab, sqlite3_stmt *row, sqlite3_int64 last, int
 static int read_all(bloom_vtab *vtab){
   sqlite3_stmt *row;
   int rc;
-  bloom_vtab_forget_journal(vtab);
+  forget_journal(vtab);
   rc = prepare_rows(vtab, ALL, &row);
   if( rc==SQLITE_OK ) rc = add_rows(vtab, row, 0, 1);
   sqlite3_reset(row);
@@ -339,7 +340,7 @@ int bloom_vtab_read_journal(bloom_vtab *vtab, int *is_intact){
     *is_intact = unmerged->first_mark==vtab->layout.journal_mark;
     return SQLITE_OK;
   }
-  bloom_vtab_forget_journal(vtab);
+  forget_journal(vtab);
   return rc==SQLITE_EMPTY ? SQLITE_OK : rc;
 }
 

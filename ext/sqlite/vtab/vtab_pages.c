@@ -62,7 +62,8 @@ void bloom_vtab_forget_message(bloom_vtab *vtab){
   vtab->base.zErrMsg = NULL;
 }
 
-int bloom_vtab_damaged(bloom_vtab *vtab, const char *what){
+/* Fails with SQLITE_CORRUPT_VTAB and a message. */
+static int fail_damaged(bloom_vtab *vtab, const char *what){
   const int rc = bloom_vtab_fail(vtab, vtab->args.table
     ? "bloom: %s is damaged: %s; INSERT INTO %s(%s) VALUES ('rebuild') repairs it"
     : "bloom: %s is damaged: %s", vtab->name, what, vtab->quoted_name, vtab->quoted_name);
@@ -71,11 +72,11 @@ int bloom_vtab_damaged(bloom_vtab *vtab, const char *what){
 }
 
 int bloom_vtab_failure(bloom_vtab *vtab, int rc){
-  return rc==SQLITE_NOTFOUND ? bloom_vtab_damaged(vtab, "a page")
+  return rc==SQLITE_NOTFOUND ? fail_damaged(vtab, "a page")
     : bloom_sql_failure(vtab->connection, "bloom", vtab->name, rc, &vtab->base.zErrMsg);
 }
 
-bloom_blob_place bloom_vtab_place(const bloom_vtab *vtab){
+static bloom_blob_place pages_place(const bloom_vtab *vtab){
   return (bloom_blob_place){vtab->connection->db, vtab->schema, vtab->pages, "bytes"};
 }
 
@@ -88,7 +89,7 @@ void bloom_vtab_close_reader(bloom_vtab *vtab){
 int bloom_vtab_move_reader(bloom_vtab *vtab, sqlite3_int64 row, int num_bytes){
   if( vtab->reader && bloom_blob_move(vtab->reader, row, num_bytes)==SQLITE_OK ) return SQLITE_OK;
   bloom_vtab_close_reader(vtab);
-  return bloom_blob_open(bloom_vtab_place(vtab), row, 0, num_bytes, &vtab->reader);
+  return bloom_blob_open(pages_place(vtab), row, 0, num_bytes, &vtab->reader);
 }
 
 /* -- Arithmetic ----------------------------------------------------------------------- */
@@ -103,14 +104,15 @@ sqlite3_int64 bloom_vtab_first_row(const bloom_vtab_layout *layout, int layer){
   return row;
 }
 
-uint64_t bloom_vtab_page_blocks(const bloom_vtab_layout *layout, int layer, uint64_t page){
+/* Returns the number of blocks of a page. */
+static uint64_t num_page_blocks(const bloom_vtab_layout *layout, int layer, uint64_t page){
   const uint64_t left = layout->layers[layer].num_blocks - page * layout->blocks_per_page;
   return left<layout->blocks_per_page ? left : layout->blocks_per_page;
 }
 
 int bloom_vtab_page_bytes(const bloom_vtab_layout *layout, int layer, uint64_t page){
   assert(layer>=0 && layer<layout->num_layers && page<bloom_vtab_num_pages(layout, layer));
-  return BLOOM_HEADER_BYTES + BLOOM_BLOCK_BYTES * (int)bloom_vtab_page_blocks(layout, layer, page);
+  return BLOOM_HEADER_BYTES + BLOOM_BLOCK_BYTES * (int)num_page_blocks(layout, layer, page);
 }
 
 /* -- Headers of pages ------------------------------------------------------------------- */
@@ -122,7 +124,10 @@ static uint64_t header_checksum(const uint8_t *bytes, sqlite3_int64 row){
   return bloom_checksum(text, sizeof(text));
 }
 
-void bloom_vtab_put_header(const bloom_vtab_page_header *header, sqlite3_int64 row, uint8_t *bytes){
+/* Encodes the header of a page that is a row of the table. */
+static void put_page_header(
+  const bloom_vtab_page_header *header, sqlite3_int64 row, uint8_t *bytes
+){
   bloom_store64_le(bytes, header->number);
   bloom_store32_le(bytes + 8, header->num_keys);
   bloom_store32_le(bytes + 12, header->num_filled);
@@ -207,9 +212,10 @@ sqlite3_int64 bloom_vtab_room(const bloom_vtab_layout *layout){
   return room;
 }
 
-/* A small filter gets the room of one whose capacity is not given.  With the factor 1.6 five
-** layers make ten times the room; the last layers have the factor 4. */
-void bloom_vtab_grow(const bloom_vtab *vtab, bloom_vtab_layout *layout){
+/* Adds the layer that a standalone filter grows by.  A small one gets the room of one whose
+** capacity is not given.  With the factor 1.6 five layers make ten times the room; the last layers
+** have the factor 4. */
+static void add_grown_layer(const bloom_vtab *vtab, bloom_vtab_layout *layout){
   const sqlite3_int64 room = bloom_vtab_room(layout);
   sqlite3_int64 capacity = room / 5 * 3 + 1;
   if( room<BLOOM_VTAB_DEFAULT_CAPACITY ) capacity = BLOOM_VTAB_DEFAULT_CAPACITY - room;
@@ -317,7 +323,7 @@ static int fail_without_layout(bloom_vtab *vtab){
   if( bloom_vtab_move_reader(vtab, 1, 304)==SQLITE_OK ){
     sqlite3_blob_read(vtab->reader, bytes, sizeof(bytes), 0);
   }
-  if( memcmp(bytes, "bloomvt1", sizeof(bytes))!=0 ) return bloom_vtab_damaged(vtab, "its layout");
+  if( memcmp(bytes, "bloomvt1", sizeof(bytes))!=0 ) return fail_damaged(vtab, "its layout");
   if( vtab->args.refusal ){
     return bloom_vtab_fail(vtab, "bloom: %s was made by bloom 1.1 or older: DROP TABLE %s; it"
                                  " cannot be made again: %s", name, name,
@@ -328,14 +334,15 @@ static int fail_without_layout(bloom_vtab *vtab){
                          vtab->args.table ? "the same CREATE VIRTUAL TABLE" : "its keys");
 }
 
-int bloom_vtab_take_layout(bloom_vtab *vtab, sqlite3_blob *row_1){
+/* Reads vtab->layout of row 1, which is open. */
+static int take_layout(bloom_vtab *vtab, sqlite3_blob *row_1){
   uint8_t bytes[BLOOM_LAYOUT_BYTES];
   bloom_vtab_layout layout;
   const int rc = sqlite3_blob_read(row_1, bytes, sizeof(bytes), 0);
   if( rc!=SQLITE_OK ) return rc;
   if( vtab->has_layout && memcmp(bytes, vtab->layout_bytes, sizeof(bytes))==0 ) return SQLITE_OK;
   vtab->has_layout = 0;
-  if( !get_layout(bytes, &layout) ) return bloom_vtab_damaged(vtab, "its layout");
+  if( !get_layout(bytes, &layout) ) return fail_damaged(vtab, "its layout");
   if( layout.rules.num_columns!=vtab->args.num_columns ){
     return bloom_vtab_fail(vtab, "bloom: the database of %s was replaced: open the connection anew",
                            vtab->name);
@@ -348,14 +355,14 @@ int bloom_vtab_take_layout(bloom_vtab *vtab, sqlite3_blob *row_1){
 
 int bloom_vtab_read_layout(bloom_vtab *vtab){
   const int rc = bloom_vtab_move_reader(vtab, 1, BLOOM_LAYOUT_BYTES);
-  if( rc==SQLITE_OK ) return bloom_vtab_take_layout(vtab, vtab->reader);
+  if( rc==SQLITE_OK ) return take_layout(vtab, vtab->reader);
   return rc==SQLITE_NOTFOUND ? fail_without_layout(vtab) : rc;
 }
 
 int bloom_vtab_write_layout(bloom_vtab *vtab, const bloom_vtab_layout *layout){
   uint8_t bytes[BLOOM_LAYOUT_BYTES];
   put_layout(layout, bytes);
-  return bloom_blob_write_row(bloom_vtab_place(vtab), 1, bytes, sizeof(bytes));
+  return bloom_blob_write_row(pages_place(vtab), 1, bytes, sizeof(bytes));
 }
 
 /* Hashes that a batch holds. */
@@ -472,7 +479,7 @@ int bloom_vtab_insert_pages(bloom_vtab *vtab, const bloom_vtab_layout *layout){
       vtab->pages) : SQLITE_NOMEM;
   for(page=0; page<num_pages && rc==SQLITE_OK; page++){
     const sqlite3_int64 row = bloom_vtab_first_row(layout, layer) + (sqlite3_int64)page;
-    bloom_vtab_put_header(&header, row, bytes);
+    put_page_header(&header, row, bytes);
     sqlite3_bind_int64(insert, 1, row);
     rc = sqlite3_bind_blob(insert, 2, bytes, bloom_vtab_page_bytes(layout, layer, page),
                            SQLITE_STATIC);
@@ -504,7 +511,7 @@ static int grow_if_full(bloom_vtab *vtab){
   rc = bloom_vtab_count_filled(vtab, &layout, &num_filled);
   bloom_vtab_close_reader(vtab); /* what is written next stops it */
   if( rc!=SQLITE_OK || num_filled<=last.capacity ) return rc;
-  bloom_vtab_grow(vtab, &layout);
+  add_grown_layer(vtab, &layout);
   rc = bloom_vtab_insert_pages(vtab, &layout);
   sqlite3_set_last_insert_rowid(db, rowid);
   if( rc==SQLITE_OK ) return bloom_vtab_write_layout(vtab, &layout);
@@ -521,7 +528,7 @@ static int may_be_full(
 ){
   const int last = layout->num_layers - 1;
   const bloom_vtab_layer *layer = &layout->layers[last];
-  const double share = (double)bloom_vtab_page_blocks(layout, last,
+  const double share = (double)num_page_blocks(layout, last,
                                                       page) / (double)layer->num_blocks;
   if( header->num_filled < (double)layer->capacity * share ) return 0;
   return (hash & UINT32_MAX) * bloom_vtab_num_pages(layout, last) >> 32==0;
@@ -535,10 +542,10 @@ static int add_hash(bloom_vtab *vtab, bloom_hash_value hash, int *is_full){
   bloom_vtab_page_header header;
   block_place place;
   sqlite3_blob *blob;
-  int rc = bloom_blob_open(bloom_vtab_place(vtab), 1, 1, BLOOM_LAYOUT_BYTES, &blob);
+  int rc = bloom_blob_open(pages_place(vtab), 1, 1, BLOOM_LAYOUT_BYTES, &blob);
   /* Opened once, for row 1 and for the page. */
   if( rc==SQLITE_OK ){
-    rc = bloom_vtab_take_layout(vtab, blob);
+    rc = take_layout(vtab, blob);
   }else if( rc==SQLITE_NOTFOUND ){
     rc = bloom_vtab_read_layout(vtab);
     if( rc==SQLITE_OK ) rc = SQLITE_NOTFOUND; /* an index on it forbids to write */
@@ -555,7 +562,7 @@ static int add_hash(bloom_vtab *vtab, bloom_hash_value hash, int *is_full){
   header.num_keys++;
   header.num_filled++;
   bloom_split_block_add(block, hash);
-  bloom_vtab_put_header(&header, place.row, bytes);
+  put_page_header(&header, place.row, bytes);
   rc = sqlite3_blob_write(blob, block, sizeof(block), place.offset);
   if( rc==SQLITE_OK ) rc = sqlite3_blob_write(blob, bytes, sizeof(bytes), 0);
   return bloom_blob_close(blob, rc);
@@ -619,7 +626,7 @@ static int fill_page(
     batch->layout->num_filled++;
   }
   if( rc!=SQLITE_OK ) return rc;
-  bloom_vtab_put_header(&header, row, bytes);
+  put_page_header(&header, row, bytes);
   batch->has_written = 1;
   return sqlite3_blob_write(blob, bytes, num_bytes, 0);
 }
@@ -635,7 +642,7 @@ static int write_hashes(bloom_vtab_batch *batch, int kind){
   int rc = bytes ? order_by_page(layout, batch->hashes[kind], batch->num_hashes[kind], &ordered,
                                  &ends) : SQLITE_NOMEM;
   if( rc==SQLITE_OK ){
-    rc = bloom_blob_open(bloom_vtab_place(batch->vtab), 1, 1, BLOOM_LAYOUT_BYTES, &blob);
+    rc = bloom_blob_open(pages_place(batch->vtab), 1, 1, BLOOM_LAYOUT_BYTES, &blob);
   }
   for(page=0; page<num_pages && rc==SQLITE_OK; page++){
     if( ends[page]>begin ){

@@ -281,8 +281,8 @@ static int count_missed(
 static int check_all(bloom_vtab *vtab, bloom_checker checker, char **finding){
   bloom_vtab_snapshot *snapshot = NULL;
   sqlite3_int64 num_keys = 0, num_missed = 0;
-  int is_certain, rc = bloom_vtab_check_schema(vtab, &is_certain);
-  if( rc==SQLITE_OK ) rc = bloom_vtab_read_snapshot(vtab, is_certain, &snapshot);
+  int rc = bloom_vtab_check_schema(vtab);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_read_snapshot(vtab, vtab->is_certain, &snapshot);
   if( snapshot && snapshot->doubt && checker==BLOOM_CHECK_COMMAND ){
     rc = find_note(vtab, snapshot, finding);
     if( rc==SQLITE_OK ) *finding = sqlite3_mprintf("bloom: %s: %z", vtab->name, *finding);

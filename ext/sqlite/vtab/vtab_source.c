@@ -569,7 +569,7 @@ static int check_versions(bloom_vtab *vtab, sqlite3_int64 version, sqlite3_int64
   return rc;
 }
 
-int bloom_vtab_locate(bloom_vtab *vtab){
+static int locate(bloom_vtab *vtab){
   int is_changed, rc = bloom_database_locate(vtab->connection, &vtab->schema, vtab->file,
                                              &vtab->state, &is_changed);
   if( is_changed ){
@@ -584,13 +584,13 @@ int bloom_vtab_locate(bloom_vtab *vtab){
   return bloom_vtab_failure(vtab, rc);
 }
 
-int bloom_vtab_check_schema(bloom_vtab *vtab, int *is_certain){
+int bloom_vtab_check_schema(bloom_vtab *vtab){
   bloom_connection *connection = vtab->connection;
   sqlite3_int64 version = 0, temp_version = 0, is_uncommitted = 0;
   int rc;
-  *is_certain = 1;
+  vtab->is_certain = 1;
   if( vtab->args.table==NULL ) return SQLITE_OK;
-  *is_certain = 0;
+  vtab->is_certain = 0;
   if( connection->is_running ) return SQLITE_OK; /* not now: it may be in it */
   rc = bloom_sql_integer(connection, &version, "PRAGMA \"%w\".schema_version", vtab->schema);
   if( rc==SQLITE_OK ){
@@ -603,8 +603,26 @@ int bloom_vtab_check_schema(bloom_vtab *vtab, int *is_certain){
   if( rc==SQLITE_OK ) rc = check_versions(vtab, version, temp_version);
   if( rc==SQLITE_OK ) vtab->checked_compiled = bloom_vtab_num_compiled(vtab);
   vtab->is_denied = (rc & 0xff)==SQLITE_AUTH;
-  *is_certain = rc==SQLITE_OK && bloom_vtab_doubt(vtab)==NULL;
+  vtab->is_certain = rc==SQLITE_OK && bloom_vtab_doubt(vtab)==NULL;
   return bloom_vtab_failure(vtab, rc);
+}
+
+int bloom_vtab_open(bloom_vtab *vtab, bloom_vtab_need need){
+  const int is_look_up = need>=BLOOM_VTAB_LOOK_UP;
+  int rc = SQLITE_OK;
+  /* While its statement runs, the file that the reader is on keeps its name. */
+  if( !is_look_up || vtab->reader==NULL || vtab->state!=BLOOM_DATABASE_SAME ) rc = locate(vtab);
+  if( rc!=SQLITE_OK || need==BLOOM_VTAB_PLACE ) return rc;
+  vtab->is_certain = bloom_vtab_doubt(vtab)==NULL;
+  if( need==BLOOM_VTAB_LOOK_UP
+      && (vtab->reader || !bloom_database_may_be_swapped(vtab->connection->db, vtab->schema)) ){
+    return SQLITE_OK;
+  }
+  rc = bloom_vtab_check_schema(vtab);
+  if( rc!=SQLITE_AUTH || !is_look_up ) return rc;
+  assert(!vtab->is_certain);
+  bloom_vtab_forget_message(vtab);
+  return SQLITE_OK;
 }
 
 const char *bloom_vtab_doubt(const bloom_vtab *vtab){
