@@ -30,7 +30,7 @@ def converts(files, how):
     db, other = kept(files), files.connect()
     is_right(db)
     is_right(other)
-    plan_says(db, "its blocks are those of bloom 1.2; 'merge' makes entries")
+    plan_says(db, "its blocks are those of bloom 1.2; INSERT INTO log_index(log_index) VALUES ('merge') repairs it")
     assert "1.2" in str(error_of(db, CHECK))
     execute(db, "UPDATE log SET k = 'late' WHERE id = 5", "INSERT INTO log(k) VALUES ('late')")
     is_right(db)

@@ -153,7 +153,7 @@ def long_texts_change(files):
 def what_is_not_merged_is_said(files):
     db = make(files)
     command(db, "merge=6000")
-    assert "are not merged yet" in state(db), state(db)
+    assert "rows are not merged" in state(db), state(db)
     command(db, "merge=5000")
     expect(state(db), None)
 

@@ -65,8 +65,7 @@ static int commands_check_rebuild(bloom_index *index, const index_source *source
   int has_rows = 0, rc = bloom_index_source_why_not_merge(index, source, &doubt);
   if( source->has_trigger_on_notes ){
     sqlite3_free(doubt);
-    return bloom_fail_vtab(error, "bloom_index: a trigger on %s_changed is in the way of %s: drop"
-                                  " it", index->name, index->name);
+    return bloom_index_triggers_refuse_notes(index, error);
   }
   if( rc==SQLITE_OK ) rc = bloom_index_triggers_refuse_others(index, error);
   if( rc==SQLITE_OK && doubt ) rc = bloom_sql_has_rows_on_their_way(index->connection, &has_rows);
@@ -110,15 +109,6 @@ int bloom_index_rebuild(bloom_index *index, char **error){
   return rc;
 }
 
-/* Makes entries of the rows of an index of bloom 1.2, unless rows of the source are mid write: then
-** the triggers that are made would miss them. */
-static int merge_upgrade(bloom_index *index, const index_source *source, sqlite3_int64 max_rows,
-                         char **error){
-  int is_mid_write, rc = bloom_sql_has_rows_on_their_way(index->connection, &is_mid_write);
-  if( rc!=SQLITE_OK || is_mid_write || source->has_trigger_on_notes ) return rc;
-  return commands_rebuild(index, source, max_rows, error);
-}
-
 /* Sets *is_damaged if entries cannot be believed, though the source's triggers are as they were. */
 static int merge_is_damaged(bloom_index *index, const index_layout **layout, int *is_damaged){
   int rc = bloom_index_layout_read(index, layout);
@@ -128,31 +118,55 @@ static int merge_is_damaged(bloom_index *index, const index_layout **layout, int
   return (rc & 0xff)==SQLITE_CORRUPT ? SQLITE_OK : rc;
 }
 
+/* Takes rows of a source that is in no doubt; what is damaged is made again. */
+static int merge_rows(bloom_index *index, sqlite3_int64 max_rows){
+  const index_layout *layout;
+  int is_damaged, wants_rebuild = 0, rc = merge_is_damaged(index, &layout, &is_damaged);
+  if( rc==SQLITE_OK && !is_damaged ){
+    rc = bloom_index_merge_core(index, layout, max_rows, &wants_rebuild);
+  }
+  if( (rc & 0xff)==SQLITE_CORRUPT ){
+    is_damaged = 1;
+    rc = SQLITE_OK;
+  }
+  if( rc!=SQLITE_OK || !(is_damaged || wants_rebuild) ) return rc;
+  return commands_start_over(index, wants_rebuild ? INDEX_MERGE_ALL : max_rows);
+}
+
+/* Does what 'rebuild' does, of max_rows rows, where the doubt is in the file; else fails. */
+static int merge_heal(bloom_index *index, const index_source *source, const char *doubt,
+                      sqlite3_int64 max_rows, char **error){
+  sqlite3_int64 is_seen = 0;
+  /* An authorizer that hides rows of the schema is the connection's own. */
+  int rc = bloom_sql_integer(index->connection, &is_seen, "SELECT 1 FROM \"%w\".sqlite_master"
+                             " WHERE type = 'table' AND rootpage = 0 AND sql IS NOT NULL"
+                             " AND name = %Q COLLATE NOCASE AND tbl_name = %Q COLLATE NOCASE",
+                             index->schema, index->name, index->name);
+  if( rc==SQLITE_OK ) rc = commands_check_rebuild(index, source, error);
+  if( rc!=SQLITE_OK ) return rc;
+  if( !is_seen || !bloom_index_source_can_heal(index, source) ){
+    return bloom_fail_vtab(error, "bloom_index: %s: %s", index->name, doubt);
+  }
+  return commands_rebuild(index, source, max_rows, error);
+}
+
 int bloom_index_merge(bloom_index *index, sqlite3_int64 max_rows, char **error){
   index_source source;
-  const index_layout *layout;
   char *doubt = NULL;
-  int is_damaged = 0, wants_rebuild = 0;
-  int rc = commands_check_source(index, &source, error);
-  if( rc==SQLITE_OK && index->is_of_1_2 ){
-    rc = merge_upgrade(index, &source, max_rows, error);
-    bloom_index_source_free(&source);
-    return rc;
-  }
+  int is_mid_write = 0, rc = commands_check_source(index, &source, error);
+  const int is_usable = rc!=SQLITE_ERROR;
   if( rc==SQLITE_OK ) rc = bloom_index_source_why_not_merge(index, &source, &doubt);
-  if( rc==SQLITE_OK ) rc = merge_is_damaged(index, &layout, &is_damaged);
-  if( rc==SQLITE_OK && doubt ){
-    /* Only 'rebuild' makes triggers again, and entries of columns that are not what they were. */
-    if( is_damaged ) rc = bloom_index_reset(index);
-    if( rc==SQLITE_OK ) rc = bloom_index_note_write(index, doubt);
-  }else if( rc==SQLITE_OK ){
-    if( !is_damaged ) rc = bloom_index_merge_core(index, layout, max_rows, &wants_rebuild);
-    if( (rc & 0xff)==SQLITE_CORRUPT ){
-      is_damaged = 1;
-      rc = SQLITE_OK;
-    }
-    if( rc==SQLITE_OK && (is_damaged || wants_rebuild) ){
-      rc = commands_start_over(index, wants_rebuild ? INDEX_MERGE_ALL : max_rows);
+  if( rc==SQLITE_OK && doubt==NULL ){
+    rc = merge_rows(index, max_rows);
+  }else if( rc==SQLITE_OK || !is_usable ){
+    /* A trigger's 'merge' must not fail a write, and triggers that are made now would miss it. */
+    const int mid_rc = bloom_sql_has_rows_on_their_way(index->connection, &is_mid_write);
+    if( mid_rc!=SQLITE_OK || is_mid_write ){
+      sqlite3_free(*error);
+      *error = NULL;
+      rc = mid_rc;
+    }else if( is_usable ){
+      rc = merge_heal(index, &source, doubt, max_rows, error);
     }
   }
   sqlite3_free(doubt);

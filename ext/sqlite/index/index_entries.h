@@ -89,9 +89,6 @@ int bloom_index_layout_write(bloom_index *index, const index_layout *layout, con
 /* Returns the bytes that the entries of all columns take in pages. */
 sqlite3_int64 bloom_index_layout_bytes(const bloom_index *index, const index_layout *layout);
 
-/* Writes the note alone. */
-int bloom_index_note_write(bloom_index *index, const char *note);
-
 /* Makes the one row of NAME_state, with index->config and without a layout, in place of those
 ** that there are. */
 int bloom_index_state_insert(bloom_index *index);

@@ -350,8 +350,3 @@ int bloom_index_layout_write(bloom_index *index, const index_layout *layout, con
   if( rc==SQLITE_OK ) index->number = layout->number;
   return rc;
 }
-
-int bloom_index_note_write(bloom_index *index, const char *note){
-  return bloom_sql_run(index->connection, "UPDATE \"%w\".\"%w_state\" SET note = %Q", index->schema,
-                       index->name, note);
-}

@@ -59,13 +59,17 @@ static void plan_print_condition(sqlite3_str *text, const index_condition *condi
 }
 
 static void plan_print_remark(const bloom_index *index, sqlite3_str *text,
-                              const index_plan_remark *remark){
+                              const index_plan_remark *remark, int *is_nomem){
   if( remark->doubt ){
     sqlite3_str_appendf(text, " (reads the whole table: %s)", remark->doubt);
   }else if( remark->doubted_key>=0 ){
-    sqlite3_str_appendf(text, " (column %s %s; 'rebuild' repairs it)",
-                        bloom_index_key_name(index, remark->doubted_key),
-                        index->config.keys[remark->doubted_key].doubt);
+    char *column = sqlite3_mprintf("column %s", bloom_index_key_name(index, remark->doubted_key));
+    char *doubt = column ? bloom_index_source_say(index, NULL, column,
+        index->config.keys[remark->doubted_key].doubt) : NULL;
+    if( doubt ) sqlite3_str_appendf(text, " (%s)", doubt);
+    else *is_nomem = 1;
+    sqlite3_free(column);
+    sqlite3_free(doubt);
   }else if( remark->is_outweighed ){
     sqlite3_str_appendall(text,
                           " (reads the whole table: too many rows changed since the last merge; "
@@ -79,7 +83,7 @@ static void plan_print_remark(const bloom_index *index, sqlite3_str *text,
 char *bloom_index_plan_print(const bloom_index *index, const index_plan *plan,
                              const index_plan_remark *remark){
   sqlite3_str *text = sqlite3_str_new(NULL);
-  int i;
+  int i, is_nomem = 0;
   for(i=0; i<plan->num_conditions; i++){
     if( i ) sqlite3_str_appendall(text, ",");
     plan_print_condition(text, &plan->conditions[i]);
@@ -99,8 +103,10 @@ char *bloom_index_plan_print(const bloom_index *index, const index_plan *plan,
                         : bloom_index_kinds[condition.kind].sql,
                         condition.kind==INDEX_IS_NULL ? "" : " ?");
   }
-  plan_print_remark(index, text, remark);
-  return sqlite3_str_finish(text);
+  plan_print_remark(index, text, remark, &is_nomem);
+  if( !is_nomem ) return sqlite3_str_finish(text);
+  sqlite3_free(sqlite3_str_finish(text));
+  return NULL;
 }
 
 /* The number at *text, which moves behind it. */

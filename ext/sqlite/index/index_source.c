@@ -44,6 +44,9 @@ int bloom_index_fail_damaged(bloom_index *index){
   return bloom_fail_vtab(&index->base.zErrMsg, "bloom_index: %s %s", index->name, index->damage);
 }
 
+/* Of this connection's library, and nothing in the file. */
+static const char doubt_of_version[] = "is generated, and another version of SQLite merged it";
+
 /* Finds the indexed columns in those of the source, by the names that the triggers have. */
 static void source_find_keys(bloom_index *index, const index_columns *columns,
                              const index_trigger_names *names){
@@ -62,9 +65,32 @@ static void source_find_keys(bloom_index *index, const index_columns *columns,
     else if( column && sqlite3_stricmp(column->collation,
                                        key->collation)!=0 ) key->doubt = "has another collation";
     else if( key->is_virtual && index->config.version!=(uint32_t)sqlite3_libversion_number() ){
-      key->doubt = "is generated, and another version of SQLite merged it";
+      key->doubt = doubt_of_version;
     }
   }
+}
+
+int bloom_index_source_can_heal(const bloom_index *index, const index_source *source){
+  int i, num_changed = 0;
+  for(i=0; i<index->config.num_keys; i++){
+    const char *doubt = index->config.keys[i].doubt;
+    num_changed += doubt!=NULL && doubt!=doubt_of_version;
+  }
+  if( source==NULL ) return num_changed>0;
+  if( source->has_trigger_on_notes || !source->has_tables ) return 0;
+  if( !source->is_by_triggers ) return source->is_by_name && num_changed==0;
+  return source->doubt!=NULL || num_changed>0;
+}
+
+char *bloom_index_source_say(const bloom_index *index, const index_source *source,
+                             const char *what, const char *doubt){
+  char *name = bloom_sql_name(index->name);
+  char *words = name ? sqlite3_mprintf("%s%s%s; INSERT INTO %s(%s) VALUES ('%s') repairs it", what,
+                                       what[0] ? " " : "", doubt, name, name,
+                                       bloom_index_source_can_heal(index, source) ? "merge"
+                                       : "rebuild") : NULL;
+  sqlite3_free(name);
+  return words;
 }
 
 int bloom_index_source_why_not_merge(const bloom_index *index, const index_source *source,
@@ -74,8 +100,13 @@ int bloom_index_source_why_not_merge(const bloom_index *index, const index_sourc
   while( i<index->config.num_keys && index->config.keys[i].doubt==NULL ) i++;
   if( source->doubt ) *doubt = sqlite3_mprintf("%s", source->doubt);
   else if( i==index->config.num_keys ) return SQLITE_OK;
-  else *doubt = sqlite3_mprintf("column %s %s; 'rebuild' repairs it",
-                                bloom_index_key_name(index, i), index->config.keys[i].doubt);
+  else{
+    char *column = sqlite3_mprintf("column %s", bloom_index_key_name(index, i));
+    if( column ){
+      *doubt = bloom_index_source_say(index, source, column, index->config.keys[i].doubt);
+    }
+    sqlite3_free(column);
+  }
   return *doubt ? SQLITE_OK : SQLITE_NOMEM;
 }
 
@@ -114,7 +145,7 @@ static int index_check_order(bloom_index *index, index_source *source,
   for(i=0; i<triggers->num_rows && rc==SQLITE_OK; i++){
     bloom_schema_mark_add(&source->mark, triggers->rows[i].order);
     if( triggers->rows[i].order>guard ) rc = index_set_doubt(source,
-        "the table was made again since the last merge; 'rebuild' repairs it");
+        "the table was made again since the last merge");
   }
   if( rc!=SQLITE_OK ) return rc;
   rc = bloom_triggers_read_on(index->connection, index->schema, source->name, &all);
@@ -127,8 +158,7 @@ static int index_check_order(bloom_index *index, index_source *source,
     if( rc!=SQLITE_OK || !can_stop ) continue;
     source->is_by_trigger_alone |= source->doubt==NULL;
     rc = index_set_doubt(source,
-                         "the table has a trigger that is newer than the index; 'rebuild' repairs "
-                         "it");
+                         "the table has a trigger that is newer than the index");
   }
   bloom_triggers_free(&all);
   return rc;
@@ -171,10 +201,11 @@ static int index_check_tables(bloom_index *index, index_source *source){
   sqlite3_free(list);
   source->has_tables = index->is_of_1_2 || num_tables==3 + index->config.num_keys;
   if( rc==SQLITE_OK && index->is_of_1_2 ){
-    rc = index_set_doubt(source,
-                         "its blocks are those of bloom 1.2; 'merge' makes entries of the rows");
+    rc = index_set_doubt(source, "its blocks are those of bloom 1.2");
   }
   if( rc==SQLITE_OK && !source->has_tables ){
+    sqlite3_free(source->doubt); /* nothing else can be cured */
+    source->doubt = NULL;
     rc = index_set_doubt(source, "tables of the index are gone: drop it and create it again");
   }
   if( rc==SQLITE_OK ){
@@ -185,8 +216,7 @@ static int index_check_tables(bloom_index *index, index_source *source){
   }
   source->has_trigger_on_notes = has_trigger!=0;
   if( rc!=SQLITE_OK || !has_trigger ) return rc;
-  return index_set_doubt(source, "its table of changed rows has a trigger: drop that, and then"
-                                 " 'rebuild' repairs it");
+  return index_set_doubt(source, "its table of changed rows has a trigger: drop that");
 }
 
 /* Looks for what has the source's name.  A view's ids may be NULL, or come twice.  A virtual
@@ -242,16 +272,16 @@ static int index_check_columns(bloom_index *index, index_source *source,
   if( index->columns_state==INDEX_COLUMNS_OTHER ) return bloom_index_columns_fail(index, error);
   source_find_keys(index, &index->columns, names);
   if( names->id && sqlite3_stricmp(names->id, index->columns.id_name)!=0 ){
-    return index_set_doubt(source, "the table's rowid has another name; 'rebuild' repairs it");
+    return index_set_doubt(source, "the table's rowid has another name");
   }
   if( (index->columns.id_column<0)!=index->config.has_hidden_ids ){
-    return index_set_doubt(source, "the table has other ids; 'rebuild' repairs it");
+    return index_set_doubt(source, "the table has other ids");
   }
   rc = bloom_index_canary_compare(index, &has_same_ids);
   if( rc!=SQLITE_OK || has_same_ids ) return rc;
   return index_set_doubt(source,
                          "rowids may be others since a VACUUM or a copy, as the table has no "
-                         "INTEGER PRIMARY KEY; 'rebuild' repairs it");
+                         "INTEGER PRIMARY KEY");
 }
 
 int bloom_index_source_check(bloom_index *index, index_source *source, char **error){
@@ -272,10 +302,12 @@ int bloom_index_source_check(bloom_index *index, index_source *source, char **er
   index->has_triggers = triggers.num_rows==INDEX_NUM_TRIGGERS
     && bloom_triggers_are_on_one_table(&triggers);
   if( rc==SQLITE_OK && !index->has_triggers ){
-    rc = index_set_doubt(source, "triggers on the table are gone; 'rebuild' repairs it");
+    rc = index_set_doubt(source, "triggers on the table are gone");
   }
   if( rc==SQLITE_OK ) rc = index_check_tables(index, source);
   if( rc==SQLITE_OK ) rc = index_check_order(index, source, &triggers);
+  source->is_by_name = triggers.num_rows==0;
+  source->is_by_triggers = bloom_triggers_are_on_one_table(&triggers);
   bloom_triggers_free(&triggers);
   bloom_index_trigger_names_free(&names);
   if( rc==SQLITE_OK ){
@@ -284,6 +316,13 @@ int bloom_index_source_check(bloom_index *index, index_source *source, char **er
     if( name==NULL ) return SQLITE_NOMEM;
     sqlite3_free(index->source_name);
     index->source_name = name;
+  }
+  /* Where tables are gone it says what to do already. */
+  if( rc==SQLITE_OK && source->doubt && source->has_tables ){
+    char *words = bloom_index_source_say(index, source, "", source->doubt);
+    if( words==NULL ) return SQLITE_NOMEM;
+    sqlite3_free(source->doubt);
+    source->doubt = words;
   }
   return rc;
 }

@@ -57,6 +57,8 @@ int bloom_index_fail_damaged(bloom_index *index);
 typedef struct index_source {
   char *name;  /* what the table is called; NULL: it is gone */
   char *doubt; /* why entries are not believed, so that the whole source is read; NULL: they are */
+  int is_by_triggers;  /* ours are on one table, which it is */
+  int is_by_name;      /* there are none: it is the table of the recorded name */
   int is_by_trigger_alone; /* the doubt is about a trigger of the user's, and nothing is damaged */
   int has_tables;  /* the index's own tables are there: else no command can run */
   int has_trigger_on_notes; /* somebody's, which may keep them out */
@@ -72,6 +74,16 @@ void bloom_index_source_free(index_source *source);
 /* Sets *doubt, which is all that queries need, and belongs to the index.  The source is looked at
 ** once for each version of the schema. */
 int bloom_index_source_doubt(bloom_index *index, const char **doubt, char **error);
+
+/* Returns 1 if 'merge' may do what 'rebuild' does: the doubt is in the file, and the source is that
+** of the triggers, or, without any, has the recorded name and columns that are equal.  NULL: only
+** columns are in doubt. */
+int bloom_index_source_can_heal(const bloom_index *index, const index_source *source);
+
+/* Returns a doubt, behind what it is about, which may be "", with the SQL that cures it, to be
+** freed; NULL when out of memory. */
+char *bloom_index_source_say(const bloom_index *index, const index_source *source,
+                             const char *what, const char *doubt);
 
 /* Sets *doubt, to be freed, to why 'merge' must not take rows: the source's doubt, or a column's;
 ** NULL: it may. */
@@ -164,6 +176,9 @@ int bloom_index_triggers_drop(bloom_index *index);
 
 /* Fails if a trigger of the user's has a name of theirs. */
 int bloom_index_triggers_refuse_others(bloom_index *index, char **error);
+
+/* Fails if there is a trigger on NAME_changed, which may keep notes out. */
+int bloom_index_triggers_refuse_notes(bloom_index *index, char **error);
 
 /* The names that the triggers know the id and the indexed columns by, as renames left them. */
 typedef struct index_trigger_names {

@@ -80,15 +80,38 @@ static int triggers_is_in_the_way(const void *data, const char *name, const char
   return rc;
 }
 
+/* Fails because of a trigger of the user's. */
+static int triggers_refuse(const bloom_index *index, const char *trigger, char **error){
+  char *schema = bloom_sql_name(index->schema), *name = bloom_sql_name(trigger);
+  const int is_main = sqlite3_stricmp(index->schema, "main")==0;
+  const int rc = schema && name
+    ? bloom_fail_vtab(error, "bloom_index: trigger %s is in the way of %s: DROP TRIGGER %s%s%s",
+                      trigger, index->name, is_main ? "" : schema, is_main ? "" : ".", name)
+    : SQLITE_NOMEM;
+  sqlite3_free(schema);
+  sqlite3_free(name);
+  return rc;
+}
+
 int bloom_index_triggers_refuse_others(bloom_index *index, char **error){
   bloom_triggers others;
   int rc = bloom_triggers_read_own(index->connection, index->schema, triggers_is_in_the_way, index,
                                    &others);
   if( rc==SQLITE_OK && others.num_rows>0 ){
-    rc = bloom_fail_vtab(error, "bloom_index: trigger %s is in the way of %s: drop it",
-                         others.rows[0].name, index->name);
+    rc = triggers_refuse(index, others.rows[0].name, error);
   }
   bloom_triggers_free(&others);
+  return rc;
+}
+
+int bloom_index_triggers_refuse_notes(bloom_index *index, char **error){
+  bloom_triggers others = {.num_rows = 0};
+  char *table = sqlite3_mprintf("%s_changed", index->name);
+  int rc = SQLITE_NOMEM;
+  if( table ) rc = bloom_triggers_read_on(index->connection, index->schema, table, &others);
+  if( rc==SQLITE_OK && others.num_rows>0 ) rc = triggers_refuse(index, others.rows[0].name, error);
+  bloom_triggers_free(&others);
+  sqlite3_free(table);
   return rc;
 }
 
