@@ -260,6 +260,9 @@ def one_version(args):
     if args.step == "cast":
         print(repr(one(db, "SELECT CAST(? AS REAL)", DECIMAL)))
         return
+    if args.step == "words":
+        print(two_characters(db))
+        return
     db.execute("CREATE TEMP TABLE n(x REAL)")
     db.executemany("INSERT INTO n VALUES (?)", [(text,) for text in numbers()])
     for name, (_, num_rows) in TABLES.items():
@@ -300,6 +303,40 @@ def stored_filters_of_casts_differ(files):
     if all(tools.under(folder, files, "cast") == tools.under("", files, "cast") for folder in folders):
         raise Skip("two SQLites that read decimals otherwise (sh test/lib/build_sqlite.sh 3.54.1)")
     assert any(int(tools.under(folder, files, "rebuild")) > 0 for folder in folders)
+
+
+SCRIPTS = (0x3041, 0x3096), (0x30a1, 0x30fa), (0x4e00, 0x9fff), (0xac00, 0xd7a3), (0x0410, 0x044f), (0x0e01, 0x0e2e)
+
+
+def two_characters(db):
+    """The guide: two characters of Chinese, Japanese, Korean are enough, and an index finds what the table has.  Returns how many words are in no row."""
+    r = Random(11)
+    used = [[r.randrange(low, high + 1) for _ in range(60)] for low, high in SCRIPTS]
+
+    def word():
+        some = r.choice(used)
+        return chr(r.choice(some)) + chr(r.choice(some))
+
+    db.execute("CREATE TABLE notes(id INTEGER PRIMARY KEY, text TEXT)")
+    db.executemany("INSERT INTO notes(text) VALUES (?)", [("".join(word() for _ in range(r.randrange(1, 9))),) for _ in range(3000)])
+    db.execute("CREATE VIRTUAL TABLE notes_index USING bloom_index(notes, text LIKE)")
+    command(db, "notes_index", "merge")
+    num_absent = 0
+    for _ in range(1000):
+        pattern = (r.choice(["%%%s%%"] * 6 + ["%s%%", "%%%s"])) % word()
+        found, wanted = (column(db, "SELECT id FROM %s WHERE text LIKE ? ORDER BY id" % table, pattern) for table in ("notes_index", "notes"))
+        expect(found, wanted, pattern)
+        num_absent += not wanted
+    assert "whole table" not in plan(db, "SELECT id FROM notes_index WHERE text LIKE '%%%s%%'" % word())
+    return num_absent
+
+
+@test
+def two_characters_are_enough(files):
+    for folder in tools.versions():
+        num_absent = int(tools.under(folder, files, "words"))
+        assert 100 < num_absent < 900, num_absent
+        os.remove(files.path)
 
 
 def made_by_1_1_0(files):
