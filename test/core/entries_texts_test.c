@@ -21,6 +21,8 @@ static bloom_lists the_lists, *const lists = &the_lists;
 typedef struct gram_list {
   uint32_t grams[MAX_GRAMS];
   size_t count;
+  uint32_t edges[MAX_TEXT + 3];
+  size_t num_edges;
 } gram_list;
 
 static void add_gram(gram_list *list, uint32_t gram){
@@ -33,17 +35,19 @@ static gram_list grams_of(const uint8_t *text, size_t num_bytes, int passes_nul)
   uint8_t *copy = exact_copy(text, num_bytes);
   uint32_t grams[BLOOM_TEXT_ROOM], numbers[BLOOM_TEXT_ROOM];
   bloom_text reading, again;
-  gram_list list = {.count = 0};
+  gram_list list = {.count = 0, .num_edges = 0};
   size_t count, i;
   bloom_text_begin(&reading, copy, num_bytes, passes_nul);
   bloom_text_begin(&again, copy, num_bytes, passes_nul);
+  reading.needs_whole = lists->edge_bits[BLOOM_LISTS_WHOLE]>0;
   do{
     count = bloom_text_next(&reading, grams);
     assert_true(count<=BLOOM_TEXT_ROOM);
     assert_int_equal(bloom_text_next_lists(&again, lists, numbers), count);
     for(i=0; i<count; i++){
       assert_int_equal(numbers[i], bloom_lists_of_gram(lists, grams[i]));
-      add_gram(&list, grams[i]);
+      if( !bloom_lists_is_edge(grams[i]) ) add_gram(&list, grams[i]);
+      else list.edges[list.num_edges++] = grams[i];
     }
   }while( count>0 );
   assert_int_equal(bloom_text_next(&reading, grams), 0);
@@ -54,7 +58,8 @@ static gram_list grams_of(const uint8_t *text, size_t num_bytes, int passes_nul)
 static size_t ranges_of(bloom_needle_kind kind, const uint8_t *needle, size_t num_bytes, bloom_lists_range *ranges){
   uint8_t *copy = exact_copy(needle, num_bytes);
   const size_t count = bloom_needle_ranges(lists, kind, copy, num_bytes, ranges, 0, MAX_RANGES);
-  assert_int_equal(bloom_needle_is_empty(kind, copy, num_bytes), count==0);
+  /* A whole text may be looked for by its edge alone. */
+  if( kind!=BLOOM_NEEDLE_EQUAL || count==0 ) assert_int_equal(bloom_needle_is_empty(kind, copy, num_bytes), count==0);
   free(copy);
   return count;
 }
@@ -63,11 +68,11 @@ static size_t ranges_of(bloom_needle_kind kind, const uint8_t *needle, size_t nu
 static int meets(const gram_list *list, const bloom_lists_range *ranges, size_t num_ranges){
   size_t i, j;
   for(i=0; i<num_ranges; i++){
-    for(j=0; j<list->count; j++){
-      const uint32_t number = bloom_lists_of_gram(lists, list->grams[j]);
+    for(j=0; j<list->count+list->num_edges; j++){
+      const uint32_t number = bloom_lists_of_gram(lists, j<list->count ? list->grams[j] : list->edges[j - list->count]);
       if( number>=ranges[i].first && number-ranges[i].first<ranges[i].num_lists ) break;
     }
-    if( j==list->count ) return 0;
+    if( j==list->count+list->num_edges ) return 0;
   }
   return 1;
 }
@@ -75,6 +80,7 @@ static int meets(const gram_list *list, const bloom_lists_range *ranges, size_t 
 static void cut_at_random(rng *random){
   uint32_t i;
   for(i=0; i<BLOOM_LISTS_CLASSES; i++) lists->cut[i] = (uint8_t)rng_below(random, BLOOM_LISTS_MAX_CUT + 1);
+  for(i=0; i<BLOOM_LISTS_EDGES; i++) lists->edge_bits[i] = (uint8_t)rng_below(random, BLOOM_LISTS_MAX_EDGE_BITS + 1);
   bloom_lists_number(lists);
 }
 
@@ -216,10 +222,14 @@ TEST(grams_of_texts){
     {0, BYTES("\xfb\x82\xa3"), "~\xe3\x82\xa3;\xe3\x82\xa3~"},
     {0, BYTES("a\xf0\xbf\xbf\xbf\xbf\xbf\x80\x80\x80\x80\x82\xa3"), "~a\xc2\xa3;a\xc2\xa3~"}, /* shifted out */
     {0, BYTES("\xe2\x80\x82"), "~\xe2\x80\x82;\xe2\x80\x82~"},
+    /* No gram begins within a character of three bytes; 81 is a hash of U+90FD. */
+    {0, BYTES("a\xe4\xba\xac" "bc"), "~a\xe4\xba;a\xe4\xba\xac;\xe4\xba\xac" "b"},
+    {0, BYTES("\xe4\xba\xac\xe9\x83\xbd"), "~\xe4\xba\xac;\xe4\xba\xac\x81;\xe9\x83\xbd~"},
+    {0, BYTES("\xe4\xba\xac\xc3\xa4" "b"), "~\xe4\xba\xac;\xe4\xba\xac\xc3;\xc3\xa4" "b~"},
     {0, BYTES("\xe0\x82"), ""}, /* cut off: U+0002, which is none in two bytes */
   };
   size_t i;
-  bloom_lists_even(lists, 6);
+  bloom_lists_even(lists, 7);
   for(i=0; i<COUNT_OF(cases); i++){
     const gram_list list = grams_of((const uint8_t *)cases[i].text, cases[i].num_bytes, cases[i].passes_nul);
     const char *gram = cases[i].grams;
@@ -258,7 +268,7 @@ TEST(ranges_of_needles){
     {P, BYTES("abc\xff" "abcd\xff" "abc"), "abc.;abcd"},
   };
   size_t i;
-  bloom_lists_even(lists, 6);
+  bloom_lists_even(lists, 7);
   for(i=0; i<COUNT_OF(cases); i++){
     bloom_lists_range ranges[MAX_RANGES];
     const size_t num_ranges = ranges_of((bloom_needle_kind)cases[i].kind, (const uint8_t *)cases[i].text, cases[i].num_bytes, ranges);
@@ -266,8 +276,8 @@ TEST(ranges_of_needles){
     size_t count = 0;
     for(; *range; range+=4 + (range[4]==';')){
       const int is_class = range[3]=='.';
-      const uint32_t gram = gram_of(range), first = is_class ? bloom_lists_class(gram)*64 : bloom_lists_of_gram(lists, gram);
-      if( count==num_ranges || ranges[count].first!=first || ranges[count].num_lists!=(is_class ? 64 : 1) ){
+      const uint32_t gram = gram_of(range), first = is_class ? bloom_lists_class(gram)*128 : bloom_lists_of_gram(lists, gram);
+      if( count==num_ranges || ranges[count].first!=first || ranges[count].num_lists!=(is_class ? 128 : 1) ){
         fail_msg("case %zu, %s: range %zu is not of %s", i, cases[i].text, count, cases[i].ranges);
       }
       count++;
@@ -281,7 +291,7 @@ TEST(ranges_are_appended){
   static const uint8_t text[] = "%abcdefgh%";
   bloom_lists_range ranges[7], all[7];
   size_t room, i;
-  bloom_lists_even(lists, 6);
+  bloom_lists_even(lists, 7);
   memset(ranges, 0xa5, sizeof(ranges));
   assert_int_equal(bloom_needle_ranges(lists, BLOOM_NEEDLE_LIKE, text, 10, all, 0, 7), 5);
   for(room=0; room<=5; room++){
@@ -332,7 +342,7 @@ TEST(what_a_call_returns_has_room){
       bloom_text_begin(&reading, text, num_letters + 4*num_smileys, 0);
       while( (i = bloom_text_next(&reading, grams))>0 ) count += i, num_calls++;
       for(i=0; i<8; i++) assert_int_equal(grams[BLOOM_TEXT_ROOM + i], 0xa5a5a5a5u);
-      assert_int_equal(count, num_letters + 4*num_smileys - 1);
+      assert_int_equal(count, num_letters + 4*num_smileys - 1 + 3); /* the edges */
       assert_in_range(num_calls, 1, 3);
       free(grams);
     }
@@ -404,11 +414,45 @@ TEST(an_equal_text_is_in_the_needle_s_lists){
   assert_true(num_with_ranges>test_share(300000)/4);
 }
 
-/* Two characters of Chinese, Japanese or Korean have a list of their own bytes: 3 of them. */
+/* What stands at an end of a text is looked for there, by three bytes or more, and whole texts. */
+TEST(edges_of_texts){
+  enum { L = BLOOM_NEEDLE_LIKE, E = BLOOM_NEEDLE_EQUAL, R = BLOOM_NEEDLE_EQUAL_RTRIM };
+  static const struct { int kind; const char *needle, *text, *other; } cases[] = {
+    {L, "abc%", "abcdef", "xabcdef"}, {L, "ABcde%", "abcdef", "xabcdef"}, {L, "abc%", "abc", "aabc"}, {L, "abc_e%", "abcde", " abcde"},
+    {L, "%def", "abcdef", "abcdefg"}, {L, "%cdef", "abcdef", "bcdefg"}, {L, "%f", "abf", NULL}, {L, "%def", "def", "defg"},
+    {L, "\xe4\xba\xac%", "\xe4\xba\xac\xe9\x83\xbd", "a\xe4\xba\xac\xe9\x83\xbd"},
+    {L, "\xe4\xba\xac\xe9\x83\xbd%", "\xe4\xba\xac\xe9\x83\xbd", "\xe9\x83\xbd\xe4\xba\xac\xe9\x83\xbd"},
+    {L, "%\xe9\x83\xbd", "\xe4\xba\xac\xe9\x83\xbd", "\xe4\xba\xac\xe9\x83\xbd" "a"},
+    {L, "%\xe4\xba\xac\xe9\x83\xbd", "ab\xe4\xba\xac\xe9\x83\xbd", "\xe4\xba\xac\xe9\x83\xbd" "a"},
+    {E, "a", "a", "b"}, {E, "abcde", "abcde", "abcdeabcde"}, {E, "abcde", "ABCDE", "deabcde"}, {R, "abcde", "abcde  ", "xabcde"},
+  };
+  size_t i;
+  bloom_lists_even(lists, 7);
+  memset(lists->edge_bits, BLOOM_LISTS_MAX_EDGE_BITS, BLOOM_LISTS_EDGES);
+  bloom_lists_number(lists);
+  for(i=0; i<COUNT_OF(cases); i++){
+    bloom_lists_range ranges[MAX_RANGES], edges[MAX_RANGES];
+    const char *needle = cases[i].needle;
+    const size_t num_ranges = ranges_of((bloom_needle_kind)cases[i].kind, (const uint8_t *)needle, strlen(needle), ranges);
+    size_t num_edges = 0, j;
+    gram_list list = grams_of((const uint8_t *)cases[i].text, strlen(cases[i].text), 0);
+    for(j=0; j<num_ranges; j++) if( ranges[j].first>bloom_lists_any(lists) ) edges[num_edges++] = ranges[j];
+    if( (num_edges>0)!=(cases[i].other!=NULL) || !meets(&list, ranges, num_ranges) ) fail_msg("case %zu: %s", i, needle);
+    if( cases[i].other==NULL ) continue;
+    list = grams_of((const uint8_t *)cases[i].other, strlen(cases[i].other), 0);
+    if( meets(&list, edges, num_edges) ) fail_msg("case %zu: %s finds %s", i, needle, cases[i].other);
+  }
+  /* An end at each NUL that is read beyond; one beginning. */
+  assert_int_equal(grams_of((const uint8_t *)"abcd\0defg\0", 10, 1).num_edges, 4);
+  assert_int_equal(grams_of((const uint8_t *)"abcd\0defg\0", 10, 0).num_edges, 3);
+  assert_int_equal(grams_of((const uint8_t *)"\0abcd", 5, 0).num_edges, 0);
+}
+
+/* Two characters of Chinese, Japanese or Korean have a list, and the second one a class. */
 TEST(two_characters_are_a_needle){
   rng random = rng_stream(5);
   size_t round;
-  bloom_lists_even(lists, 6);
+  bloom_lists_even(lists, 7);
   for(round=0; round<1000; round++){
     uint8_t text[27], pattern[8] = "%......%";
     bloom_lists_range ranges[MAX_RANGES];
@@ -421,12 +465,12 @@ TEST(two_characters_are_a_needle){
       text[3*i + 2] = (uint8_t)(0x80 | (c & 63));
     }
     memcpy(pattern + 1, text + 3*rng_below(&random, 8), 6);
-    assert_int_equal(ranges_of(BLOOM_NEEDLE_LIKE, pattern, 8, ranges), 3);
+    assert_int_equal(ranges_of(BLOOM_NEEDLE_LIKE, pattern, 8, ranges), 2);
     list = grams_of(text, 27, 0);
-    assert_true(meets(&list, ranges, 3));
+    assert_true(meets(&list, ranges, 2));
     pattern[4] = (uint8_t)(pattern[4]==0xe4 ? 0xe5 : 0xe4);
-    assert_int_equal(ranges_of(BLOOM_NEEDLE_LIKE, pattern, 8, ranges), 3);
-    assert_false(meets(&list, ranges, 3));
+    assert_int_equal(ranges_of(BLOOM_NEEDLE_LIKE, pattern, 8, ranges), 2);
+    assert_false(meets(&list, ranges, 2));
   }
 }
 

@@ -9,6 +9,7 @@ Asserts that no byte is damaged, and no row missing.  Tests' builds have other l
 """
 import ctypes
 import ctypes.util
+import re
 import struct
 from collections import namedtuple
 
@@ -63,6 +64,15 @@ class Bits:  # of a row's lists, as a text of 0 and 1
         while len(numbers) <= num_coded:
             numbers.append(self.take((below - 1).bit_length()) if num_coded <= 3 else numbers[-1] + 1 + (self.equal(1) << k | self.take(k)))
         return set(range(below)) - set(numbers) if is_missing else set(numbers[1:])
+
+
+def grams_of(text):  # of a needle; of three bytes where nothing else has them
+    for unit in re.finditer(b"(?s)[\xe0-\xef]..|.", text):
+        gram, is_wide, after = text[unit.start():unit.start() + 3], unit.group() >= b"\xe0", text[unit.start() + 3:unit.start() + 6]
+        if is_wide and after[:1] >= b"\xe0":
+            after = bytes([1 + (mix(ord(after.decode()), GRAM_STEPS, 0xffffffff) * 255 >> 32)])
+        if len(gram) == 3 and (after or is_wide or len(text) == 3):
+            yield gram + after[:1]
 
 
 class Index:
@@ -139,10 +149,10 @@ class Index:
 
         def find(place, _, number, runs):
             (data,), = self.db.execute(f'SELECT data FROM "{self.name}_entries{column}" WHERE rowid = {-1 - place}')
-            assert data[6144:] == struct.pack("<Q", mix(xxh64(data[:6144]) ^ mix(number))), "lists"
+            assert data[6147:] == struct.pack("<Q", mix(xxh64(data[:6147]) ^ mix(number))), "lists"
             sizes = [1 << (int.from_bytes(data[i:i + 3], "little") >> j & 7) for i in range(0, 6144, 3) for j in range(0, 24, 3)]
             found = [self.blocks(column, runs, sum(sizes))]
-            for gram in [text[i:i + 4] for i in range(max(len(text) - 3, 1))]:
+            for gram in grams_of(text):
                 of_three, of_four = (mix(int.from_bytes(gram[:n], "big"), GRAM_STEPS, 0xffffffff) for n in (3, 4))
                 base, size = sum(sizes[:of_three >> 18]), sizes[of_three >> 18]
                 found.append(self.blocks(column, runs, base + (of_four * size >> 32), 1) if gram[3:] else self.blocks(column, runs, base, size))

@@ -12,11 +12,18 @@ void bloom_lists_number(bloom_lists *lists){
     lists->base[i] = next;
     next += (uint32_t)1 << lists->cut[i];
   }
-  lists->base[BLOOM_LISTS_CLASSES] = next;
+  lists->base[BLOOM_LISTS_CLASSES] = next++;
+  for(i=0; i<BLOOM_LISTS_EDGES; i++){
+    assert( lists->edge_bits[i]<=BLOOM_LISTS_MAX_EDGE_BITS );
+    lists->edge_base[i] = next;
+    next += (uint32_t)1 << lists->edge_bits[i];
+  }
+  lists->num_lists = next;
 }
 
 void bloom_lists_even(bloom_lists *lists, uint8_t cut){
   memset(lists->cut, cut, sizeof(lists->cut));
+  memset(lists->edge_bits, 0, sizeof(lists->edge_bits));
   bloom_lists_number(lists);
 }
 
@@ -29,6 +36,7 @@ void bloom_lists_pack(const bloom_lists *lists, uint8_t bytes[BLOOM_LISTS_BYTES]
     bytes[1] = (uint8_t)(eight >> 8);
     bytes[2] = (uint8_t)(eight >> 16);
   }
+  memcpy(bytes, lists->edge_bits, BLOOM_LISTS_EDGES);
 }
 
 int bloom_lists_unpack(bloom_lists *lists, const uint8_t bytes[BLOOM_LISTS_BYTES]){
@@ -41,7 +49,9 @@ int bloom_lists_unpack(bloom_lists *lists, const uint8_t bytes[BLOOM_LISTS_BYTES
       if( cut[i + j]>BLOOM_LISTS_MAX_CUT ) return 0;
     }
   }
+  for(i=0; i<BLOOM_LISTS_EDGES; i++) if( bytes[i]>BLOOM_LISTS_MAX_EDGE_BITS ) return 0;
   memcpy(lists->cut, cut, sizeof(cut));
+  memcpy(lists->edge_bits, bytes, BLOOM_LISTS_EDGES);
   bloom_lists_number(lists);
   return 1;
 }

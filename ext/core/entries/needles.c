@@ -8,7 +8,8 @@ typedef struct needle {
   const uint8_t *text, *end;
   bloom_needle_kind kind;
   bloom_text_window window;
-  int has_gram;    /* of the run of bytes at hand */
+  int has_gram;    /* one that ends with the window's bytes */
+  int num_first;   /* 0, 1 or 2 grams of the text's first bytes were met; 3: these are behind it */
   int is_after_80; /* U+0080 was in the pattern */
   const bloom_lists *lists; /* or NULL: ranges are counted only */
   bloom_lists_range *ranges;
@@ -25,28 +26,49 @@ static void needle_add_range(needle *reading, bloom_lists_range range){
   if( i<reading->max_ranges ) reading->ranges[reading->num_ranges++] = range;
 }
 
+/* Adds the lists of an edge.  is_exact: not only its three bytes are known. */
+static void needle_add_edge(needle *reading, uint32_t edge, int is_exact){
+  const bloom_lists *lists = reading->lists;
+  if( lists==NULL || lists->edge_bits[edge & 0xff]==0 ) return;
+  needle_add_range(reading, is_exact ? (bloom_lists_range){bloom_lists_of_edge(lists, edge), 1}
+                   : bloom_lists_of_edges(lists, edge));
+}
+
 static void needle_add_grams(needle *reading, const uint32_t *grams, size_t num_grams){
   size_t i;
-  reading->has_gram |= num_grams>0;
-  for(i=0; reading->lists && i<num_grams; i++){
-    const uint32_t list = bloom_lists_of_gram(reading->lists, grams[i]);
-    needle_add_range(reading, (bloom_lists_range){list, 1});
+  for(i=0; i<num_grams; i++){
+    /* The first gram has the mark. */
+    if( reading->num_first<2 && ++reading->num_first==2 ){
+      needle_add_edge(reading, bloom_text_begin_edge(grams[i]), 1);
+    }
+    if( reading->lists ){
+      const uint32_t list = bloom_lists_of_gram(reading->lists, grams[i]);
+      needle_add_range(reading, (bloom_lists_range){list, 1});
+    }
   }
   if( reading->lists==NULL ) reading->num_ranges += num_grams;
+  /* Behind a character of three bytes a window begins anew. */
+  reading->has_gram = (reading->has_gram || num_grams>0) && reading->window.num_bytes>=3;
 }
 
 /* Ends a run of bytes.  is_known: the run of each text that matches ends there, too. */
 static void needle_end_run(needle *reading, int is_known){
+  /* The gram before a last character of three bytes has only a hash of it. */
+  const int is_wide = reading->window.num_bytes==BLOOM_TEXT_WIDE;
   uint32_t gram;
   if( bloom_text_end_run(&reading->window, &gram)>0 ){
+    if( reading->num_first==1 && !is_known ){
+      needle_add_edge(reading, bloom_text_begin_edge(gram), 0);
+    }
     if( is_known ){
       needle_add_grams(reading, &gram, 1);
-    }else if( !reading->has_gram ){
+    }else if( !reading->has_gram || is_wide ){
       if( reading->lists ) needle_add_range(reading, bloom_lists_of_class(reading->lists, gram));
       else reading->num_ranges++;
     }
   }
   reading->has_gram = 0;
+  reading->num_first = 3;
 }
 
 /* The next character, BLOOM_TEXT_NO_CHARACTER if it is none, 0 at the end. */
@@ -99,6 +121,11 @@ static void needle_read_all(needle *reading, const uint8_t *text, size_t num_byt
   reading->end = num_bytes ? text + num_bytes : text;
   /* The mark goes with the first bytes, and is gone with the first wildcard. */
   reading->window.num_bytes = reading->kind!=BLOOM_NEEDLE_PART;
+  reading->num_first = reading->kind!=BLOOM_NEEDLE_PART ? 0 : 3;
+  if( reading->kind==BLOOM_NEEDLE_EQUAL ){
+    const uint32_t whole = bloom_text_whole_edge(text, reading->end);
+    if( whole ) needle_add_edge(reading, whole, 1);
+  }
   while( (character = needle_read(reading))!=0 ){
     const int is_wildcard = needle_is_wildcard(reading, character);
     if( character=='[' && reading->kind==BLOOM_NEEDLE_GLOB ) character = needle_read_class(reading);
@@ -112,6 +139,10 @@ static void needle_read_all(needle *reading, const uint8_t *text, size_t num_byt
   /* At a NUL each text ends. */
   ends_alike = reading->kind!=BLOOM_NEEDLE_PART
       && (reading->kind!=BLOOM_NEEDLE_EQUAL_RTRIM || reading->text!=reading->end);
+  if( ends_alike && reading->window.num_bytes>=3 ){
+    /* A text may have bytes before the window's, if it has no more than three. */
+    needle_add_edge(reading, bloom_text_end_edge(&reading->window), reading->window.bytes >> 24!=0);
+  }
   needle_end_run(reading, ends_alike);
 }
 

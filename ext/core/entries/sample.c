@@ -19,6 +19,20 @@
 /* Of the bisection: lambda is known to less than all gains together * 2^-40. */
 #define SAMPLE_STEPS 50
 
+/* An edge is in one of so many blocks where edges all differ, or of up to twice as many: what a
+** text begins with, what it ends with, and all of it. */
+static const uint32_t sample_edge_rarity[BLOOM_LISTS_EDGES] = {256, 16, 32};
+
+/* Of the text's bytes edges of the end take at most this share, if texts are longer than that. */
+#define SAMPLE_END_SHARE 0.005
+#define SAMPLE_END_BYTES 64
+
+/* The share that classes have of what entries are to take, whatever edges take. */
+#define SAMPLE_CLASSES_SHARE 0.5
+
+/* Whole texts are entered if the grams of one are in more than this share of the blocks. */
+#define SAMPLE_MAX_PASSED (1/128.0)
+
 void bloom_lists_sample_begin(bloom_lists_sample *sample){
   memset(sample, 0, sizeof(*sample));
 }
@@ -27,9 +41,15 @@ void bloom_lists_sample_add(bloom_lists_sample *sample, const uint32_t *grams, s
   size_t i;
   if( bloom_lists_sample_is_full(sample) ) return;
   for(i=0; i<num_grams; i++){
-    const uint32_t class = bloom_lists_class(grams[i]);
+    const uint32_t class = bloom_lists_class(grams[i]), edge = grams[i] >> 16;
     uint32_t node = bloom_lists_hash(grams[i]) >> (32 - BLOOM_LISTS_MAX_CUT)
         | (uint32_t)1 << BLOOM_LISTS_MAX_CUT;
+    if( bloom_lists_is_edge(grams[i]) ){
+      uint64_t *word = &sample->has_edge[grams[i] & 0xff][edge/64];
+      sample->num_edges[grams[i] & 0xff] += (*word >> edge%64 & 1)==0;
+      *word |= (uint64_t)1 << edge%64;
+      continue;
+    }
     sample->num_grams[class]++;
     /* Where a list is known, what it is cut from is, too. */
     for(; node>0 && (sample->has[class][node/64] >> node%64 & 1)==0; node/=2){
@@ -39,20 +59,37 @@ void bloom_lists_sample_add(bloom_lists_sample *sample, const uint32_t *grams, s
   }
 }
 
+/* Keeps the first grams of a text, if it is the first one of its block. */
+static void sample_keep(bloom_lists_sample *sample, const uint32_t *grams, size_t num_grams){
+  uint32_t *kept = sample->kept[sample->num_blocks % BLOOM_LISTS_SAMPLE_TEXTS];
+  size_t i;
+  if( sample->num_kept>sample->num_blocks ) return;
+  sample->num_kept = sample->num_blocks + 1;
+  kept[0] = 0;
+  for(i=0; i<num_grams && kept[0]<BLOOM_LISTS_SAMPLE_GRAMS; i++){
+    if( !bloom_lists_is_edge(grams[i]) ) kept[++kept[0]] = grams[i];
+  }
+}
+
 void bloom_lists_sample_add_text(bloom_lists_sample *sample, const uint8_t *text, size_t num_bytes,
                                  int passes_nul){
   uint32_t grams[BLOOM_TEXT_ROOM];
   bloom_text reading;
   size_t num_grams;
+  int is_first = 1;
   bloom_text_begin(&reading, text, num_bytes, passes_nul);
   while( (num_grams = bloom_text_next(&reading, grams))>0 ){
+    if( is_first ) sample_keep(sample, grams, num_grams);
     bloom_lists_sample_add(sample, grams, num_grams);
+    is_first = 0;
   }
+  sample->num_texts++;
 }
 
 void bloom_lists_sample_end_block(bloom_lists_sample *sample, uint64_t num_bytes){
   if( bloom_lists_sample_is_full(sample) ) return;
   memset(sample->has, 0, sizeof(sample->has));
+  memset(sample->has_edge, 0, sizeof(sample->has_edge));
   sample->num_blocks++;
   sample->num_bytes += num_bytes;
 }
@@ -102,8 +139,9 @@ static double sample_density(const bloom_lists_sample *sample, uint32_t class, u
 
 /* Sets the costs and gains of the cuts of a class. */
 static void sample_weigh(bloom_lists_sample *sample, uint32_t class){
-  const double weight = sample_root((uint64_t)sample->num_grams[class]
-                                    * sample->num_with[class][1]);
+  const double num_grams = sample->num_grams[class];
+  const double root = sample_root((uint64_t)sample->num_grams[class] * sample->num_with[class][1]);
+  const double weight = sample_root((uint64_t)(num_grams*root));
   uint32_t cut, i;
   for(cut=0; cut<=BLOOM_LISTS_MAX_CUT; cut++){
     const uint16_t *num_with = sample->num_with[class] + ((size_t)1 << cut);
@@ -134,11 +172,76 @@ static double sample_cut(const bloom_lists_sample *sample, double lambda, uint8_
   return bits;
 }
 
+/* Chooses the lists of a kind of edges.  Returns the bits that they take for each block. */
+static double sample_choose_edge(const bloom_lists_sample *sample, bloom_lists_edge_kind kind,
+                                 double num_blocks, bloom_lists *lists){
+  const double of_block = (double)sample->num_edges[kind] / sample->num_blocks;
+  uint8_t *bits = &lists->edge_bits[kind];
+  double num_lists;
+  for(*bits=1; *bits<BLOOM_LISTS_MAX_EDGE_BITS
+      && (double)((uint32_t)1 << *bits)<of_block*sample_edge_rarity[kind]; (*bits)++){}
+  num_lists = (double)((uint32_t)1 << *bits);
+  /* At once they may be in one half of the lists at most. */
+  return num_lists * sample_cost_at(of_block/num_lists<0.5 ? of_block/num_lists : 0.5, num_blocks)
+      * SAMPLE_ROW_OVERHEAD;
+}
+
+/* Chooses the lists of edges, of the whole text if has_whole.  Returns the bits that they take. */
+static double sample_choose_edges(const bloom_lists_sample *sample, double num_blocks,
+                                  double bits_of_text, int has_whole, bloom_lists *lists){
+  const double bytes_per_text = sample->num_texts ? (double)sample->num_bytes/sample->num_texts : 0;
+  const double of_begin = sample_choose_edge(sample, BLOOM_LISTS_BEGIN, num_blocks, lists);
+  double of_end = sample_choose_edge(sample, BLOOM_LISTS_END, num_blocks, lists), of_whole = 0;
+  if( bytes_per_text>SAMPLE_END_BYTES && of_end>SAMPLE_END_SHARE*bits_of_text ){
+    lists->edge_bits[BLOOM_LISTS_END] = 0;
+    of_end = 0;
+  }
+  lists->edge_bits[BLOOM_LISTS_WHOLE] = 0;
+  if( has_whole ) of_whole = sample_choose_edge(sample, BLOOM_LISTS_WHOLE, num_blocks, lists);
+  return of_begin + of_end + of_whole;
+}
+
+/* The share of the blocks that the grams of a text are in, on average over those that were kept, if
+** grams come independently of each other. */
+static double sample_passed(const bloom_lists_sample *sample, const bloom_lists *lists){
+  const uint32_t num_kept = sample->num_kept<BLOOM_LISTS_SAMPLE_TEXTS ? sample->num_kept
+      : BLOOM_LISTS_SAMPLE_TEXTS;
+  double sum = 0;
+  uint32_t i, j;
+  for(i=0; i<num_kept; i++){
+    double passed = 1;
+    for(j=1; j<=sample->kept[i][0]; j++){
+      const uint32_t gram = sample->kept[i][j], class = bloom_lists_class(gram);
+      const uint32_t list = bloom_lists_of_gram(lists, gram) - lists->base[class];
+      passed *= (double)sample->num_with[class][((uint32_t)1 << lists->cut[class]) + list]
+          / sample->num_blocks;
+    }
+    sum += passed;
+  }
+  return num_kept>0 ? sum/num_kept : 0;
+}
+
+/* Cuts the classes so that they take num_bits of a block, or as few as they can. */
+static double sample_cut_for(const bloom_lists_sample *sample, double num_bits, bloom_lists *lists){
+  double low = 0, high = 1;
+  uint32_t i, step;
+  /* More than all gains: nothing is cut that does not save room. */
+  for(i=0; i<BLOOM_LISTS_CLASSES; i++) high += sample->num_grams[i];
+  high *= 1024;
+  for(step=0; step<SAMPLE_STEPS; step++){
+    const double lambda = (low + high)/2;
+    if( sample_cut(sample, lambda, lists->cut)>num_bits ) low = lambda;
+    else high = lambda;
+  }
+  return sample_cut(sample, high, lists->cut);
+}
+
 bloom_lists_estimate bloom_lists_choose(bloom_lists_sample *sample, uint64_t num_blocks,
                                         double target_fraction, bloom_lists *lists){
   const uint32_t num_sampled = sample->num_blocks;
-  double bits_of_text, low = 0, high = 1, bits, sum = 0, num_grams = 0;
-  uint32_t i, step;
+  double bits_of_text, bits, sum = 0, num_grams = 0;
+  uint32_t i;
+  int has_whole;
   if( num_sampled==0 || sample->num_bytes==0 ){
     bloom_lists_even(lists, BLOOM_LISTS_EVEN_CUT);
     return (bloom_lists_estimate){0, 0};
@@ -151,16 +254,15 @@ bloom_lists_estimate bloom_lists_choose(bloom_lists_sample *sample, uint64_t num
   }
   sample->cost_of[0] = 0;
   for(i=0; i<BLOOM_LISTS_CLASSES; i++) sample_weigh(sample, i);
-  /* More than all gains: nothing is cut that does not save room. */
-  for(i=0; i<BLOOM_LISTS_CLASSES; i++) high += sample->num_grams[i];
-  high *= 1024;
-  for(step=0; step<SAMPLE_STEPS; step++){
-    const double lambda = (low + high)/2;
-    if( sample_cut(sample, lambda, lists->cut)>target_fraction*bits_of_text ) low = lambda;
-    else high = lambda;
+  for(has_whole=0; has_whole<2; has_whole++){
+    const double of_edges = sample_choose_edges(sample, (double)num_blocks, bits_of_text, has_whole,
+                                                lists);
+    const double wanted = target_fraction*bits_of_text, least = SAMPLE_CLASSES_SHARE*wanted;
+    bits = sample_cut_for(sample, wanted - of_edges>least ? wanted - of_edges : least, lists);
+    bits += of_edges;
+    bloom_lists_number(lists);
+    if( sample_passed(sample, lists)<=SAMPLE_MAX_PASSED ) break;
   }
-  bits = sample_cut(sample, high, lists->cut);
-  bloom_lists_number(lists);
   for(i=0; i<BLOOM_LISTS_CLASSES; i++){
     sum += sample->num_grams[i] * sample_density(sample, i, lists->cut[i]);
     num_grams += sample->num_grams[i];

@@ -5,12 +5,16 @@
 ** lists and rare ones into few, as long as there is room:
 **
 **   cost   bytes that the entries of a class take, for each block of the table
-**   gain   how many blocks a list of the class has on average, times the root of (how often the
-**          class stands in the texts * in how many blocks): needles have common pieces more
-**          often than rare ones, but where one piece is repeated, not as often as texts
+**   gain   how many blocks a list of the class has on average, times g^(3/4) * b^(1/4), where the
+**          class stands in the texts g times and in b blocks: needles have common pieces more often
+**          than rare ones, but where one piece is repeated, not as often as texts
 **
 ** Each class gets the cut with the least gain + lambda * cost, and lambda is found by bisection:
 ** the entries are to take target_fraction of the text's bytes.
+**
+** Edges of texts get as many lists as make them rare in a block.  What they take is taken from
+** the classes, so that of long texts those of the end are left out where they differ much, and
+** the whole text is entered only where its grams do not tell it from others.
 **
 ** The sample counts blocks, whole ones: as many as are sampled, up to
 ** BLOOM_LISTS_SAMPLE_BLOCKS.  Blocks from places that are spread over the table are best, some
@@ -32,9 +36,17 @@
 ** of node i. */
 #define BLOOM_LISTS_NODES (2 << BLOOM_LISTS_MAX_CUT)
 
-/* 5.4 MB, of the caller's memory. */
+/* Whole texts of which the grams are kept, and how many of each. */
+#define BLOOM_LISTS_SAMPLE_TEXTS 256
+#define BLOOM_LISTS_SAMPLE_GRAMS 200
+
+/* 5.7 MB, of the caller's memory. */
 typedef struct bloom_lists_sample {
   uint32_t num_blocks;   /* ended so far */
+  uint32_t num_texts, num_kept;
+  uint64_t num_edges[BLOOM_LISTS_EDGES];                         /* different ones of each block */
+  uint64_t has_edge[BLOOM_LISTS_EDGES][(1 << BLOOM_LISTS_MAX_EDGE_BITS)/64]; /* the open block */
+  uint32_t kept[BLOOM_LISTS_SAMPLE_TEXTS][BLOOM_LISTS_SAMPLE_GRAMS + 1]; /* how many, and they */
   uint64_t num_bytes;    /* of their text */
   uint32_t num_grams[BLOOM_LISTS_CLASSES];                       /* that begin so */
   uint16_t num_with[BLOOM_LISTS_CLASSES][BLOOM_LISTS_NODES];     /* blocks, the open one too */

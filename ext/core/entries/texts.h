@@ -3,6 +3,11 @@
 **
 **   "Kyoto"   (0 k y o) (k y o t) (y o t o) (o t o 0)
 **
+** A character of three bytes, as Chinese, Japanese and Korean have them, is the first three bytes
+** of one gram and no part of others but those of the bytes before it; where another such
+** character follows, the fourth byte is a hash of that.  So two of them are one gram, and no
+** grams begin within one.
+**
 ** A text is read as SQLite's LIKE and GLOB read it (func.c, patternCompare(); utf.c, the reader
 ** of one character):
 **
@@ -19,6 +24,10 @@
 ** last three of each run, the byte is 0.  A run of fewer than three bytes, the mark included, has
 ** no grams.
 **
+** Besides, a text has edges, which are written as grams whose third byte is 0 (lists.h): its
+** first gram without the mark; its last three bytes and the one before them, at each NUL, too,
+** that it is read beyond; and its first BLOOM_TEXT_WHOLE bytes, or as many as it has.
+**
 ** needles.h says which grams a text must have that a pattern matches.
 */
 #ifndef BLOOM_CORE_ENTRIES_TEXTS_H
@@ -29,17 +38,25 @@
 /* Room for what one call returns. */
 #define BLOOM_TEXT_ROOM 256
 
+/* The bytes that the edge of the whole text is made of, and a few more. */
+#define BLOOM_TEXT_WHOLE 32
+
 /* The bytes before the place that a text was read to. */
 typedef struct bloom_text_window {
-  uint32_t bytes;     /* the last one lowest */
-  uint32_t num_bytes; /* 0 .. 3 of them belong together */
+  uint32_t bytes;     /* the last one lowest; a hash of a character may be the highest */
+  uint32_t num_bytes; /* 0 .. 3 of them belong together; or BLOOM_TEXT_WIDE */
 } bloom_text_window;
+
+/* The last three bytes are a character, and no gram begins within it. */
+#define BLOOM_TEXT_WIDE 4
 
 /* A text that is being read. */
 typedef struct bloom_text {
   const uint8_t *text, *end;
   bloom_text_window window;
   int passes_nul;
+  int is_begun;    /* what the text begins with was written */
+  int needs_whole; /* the edge of the whole text is asked for */
 } bloom_text;
 
 /* text may be NULL if num_bytes is 0; it must live as long as it is read.  passes_nul: a NUL is
@@ -71,6 +88,10 @@ static inline size_t bloom_text_add_byte(bloom_text_window *window, uint8_t byte
   window->bytes = window->bytes << 8 | byte;
   *grams = window->bytes;
   if( window->num_bytes==3 ) return 1;
+  if( window->num_bytes==BLOOM_TEXT_WIDE ){
+    *window = (bloom_text_window){byte, 1};
+    return 1;
+  }
   window->num_bytes++;
   return 0;
 }
@@ -81,11 +102,24 @@ size_t bloom_text_add(bloom_text_window *window, uint32_t character, uint32_t *g
 
 /* Ends a run of bytes.  Returns the number of grams that it wrote, 0 or 1. */
 static inline size_t bloom_text_end_run(bloom_text_window *window, uint32_t *grams){
-  const size_t num_grams = window->num_bytes==3;
+  const size_t num_grams = window->num_bytes>=3;
   *grams = window->bytes << 8;
-  window->num_bytes = 0;
+  *window = (bloom_text_window){0, 0};
   return num_grams;
 }
+
+/* Returns the edge of a text that begins with a gram, which has no mark. */
+static inline uint32_t bloom_text_begin_edge(uint32_t gram){
+  return bloom_lists_edge(BLOOM_LISTS_BEGIN, gram >> 8, gram);
+}
+
+/* Returns the edge of a text that ends with the bytes of a window, which has three or more. */
+static inline uint32_t bloom_text_end_edge(const bloom_text_window *window){
+  return bloom_lists_edge(BLOOM_LISTS_END, window->bytes & 0xffffff, window->bytes);
+}
+
+/* Returns the edge of a whole text; 0 if it begins with a break or is empty. */
+uint32_t bloom_text_whole_edge(const uint8_t *text, const uint8_t *end);
 
 static inline uint8_t bloom_text_lower(uint8_t byte){
   return (uint8_t)(byte + (byte>='A' && byte<='Z' ? 'a' - 'A' : 0));

@@ -249,23 +249,28 @@ static int join_compare(const void *a, const void *b){
   return (of_a>of_b) - (of_a<of_b);
 }
 
-/* Sets *taken to the runs that are to be joined, and *sum to their entries; those behind the first
-** two have at most max_pairs together with them.  Returns how many they are, 0 for none. */
+/* Sets *taken to the runs that are to be joined, and *sum to their entries, at most max_pairs: the
+** smallest ones up to the last that has fewer than JOIN_FACTOR times those before it; and more
+** where there are too many runs.  Returns how many they are, 0 for none. */
 static int join_choose(index_key_layout *key, uint64_t max_pairs, uint64_t *taken, uint64_t *sum){
   index_run *plain[INDEX_ROOM_RUNS];
-  uint32_t num_plain = 0, num_taken, i;
+  uint32_t num_plain = 0, num_taken = 0, i;
+  uint64_t before = 0;
   for(i=0; i<key->num_runs; i++){
     if( key->runs[i].role==INDEX_RUN_PLAIN ) plain[num_plain++] = &key->runs[i];
   }
   *taken = *sum = 0;
   if( num_plain<2 ) return 0;
   qsort(plain, num_plain, sizeof(plain[0]), join_compare);
-  *sum = plain[0]->num_pairs;
-  for(num_taken=1; num_taken<num_plain; num_taken++){
-    const uint64_t next = plain[num_taken]->num_pairs;
-    if( key->num_runs - num_taken<INDEX_MAX_RUNS
-       && (next>=JOIN_FACTOR * *sum || *sum + next>max_pairs) ) break;
-    *sum += next;
+  for(i=0; i<num_plain; i++){
+    const uint64_t next = plain[i]->num_pairs;
+    const int is_needed = key->num_runs - i>=INDEX_MAX_RUNS;
+    if( before + next>max_pairs && !is_needed ) break;
+    if( is_needed || (i>0 && next<JOIN_FACTOR*before) ){
+      num_taken = i + 1;
+      *sum = before + next;
+    }
+    before += next;
   }
   if( num_taken<2 ) return 0;
   for(i=0; i<num_taken; i++) *taken |= (uint64_t)1 << (plain[i] - key->runs);

@@ -15,7 +15,7 @@
 int bloom_index_pairs_start(index_pairs *pairs, const bloom_lists *lists){
   memset(pairs, 0, sizeof(*pairs));
   if( lists ){
-    const size_t num_words = bloom_lists_any(lists)/64 + 1;
+    const size_t num_words = lists->num_lists/64 + 1;
     pairs->has = sqlite3_malloc64(num_words * sizeof(*pairs->has));
     if( pairs->has==NULL ) return SQLITE_NOMEM;
     memset(pairs->has, 0, num_words * sizeof(*pairs->has));
