@@ -78,7 +78,11 @@ class Run:
         r = self.random
         a, of_a = self.asked()
         b, of_b = self.asked()
-        form = r.randrange(13)
+        form = r.randrange(15)
+        if form == 13:
+            return r.choice(["v IS NULL", "v IS NULL", "v NOT NULL", "v IS (SELECT n FROM o WHERE n = 99)", "v IS NULL AND id > 200"]), []
+        if form == 14:
+            return "v LIKE %s AND v %s %s" % (literal(r.choice(BEGINNINGS)[:r.randint(1, 9)] + r.choice(["%", "_%", ""])), r.choice(["<", ">=", "NOT LIKE"]), a), of_a
         if form == 12:
             return "v %s %s COLLATE %s" % (r.choice(["<", "<=", ">", ">=", "="]), literal(r.choice(TEXTS)), r.choice(["BINARY", "NOCASE", "RTRIM"])), []
         if form < 5:
@@ -95,6 +99,12 @@ class Run:
             return "v IN (SELECT %s FROM o)" % r.choice(list(OTHERS)), []
         return "v > %s AND v < %s AND id %s %d" % (a, b, r.choice(["<", ">"]), r.randint(0, self.num_rows)), of_a + of_b
 
+    def beginning(self):
+        r = self.random
+        value = r.choice([value for value in self.pool if isinstance(value, str)] or BEGINNINGS) if r.random() < 0.5 else r.choice(BEGINNINGS)
+        value = value[:r.choice([1, 1, 2, 2, 5, 12, 30])]
+        return value.swapcase() if r.random() < 0.3 else value
+
     def query(self):
         r = self.random
         where, parameters = self.condition()
@@ -108,9 +118,9 @@ class Run:
                 on += " AND v %s o.%s" % (r.choice(["<", ">="]), r.choice(list(OTHERS)))
             return "SELECT id, o.n FROM o %s {t} AS t ON %s WHERE o.n < 8" % (r.choice(["JOIN", "CROSS JOIN", "LEFT JOIN"]), on), []
         if form < 0.42:
-            return "SELECT id FROM {t} AS t WHERE v LIKE %s" % literal(r.choice(BEGINNINGS)[:r.randint(1, 2)] + "%"), []
+            return "SELECT id FROM {t} AS t WHERE v LIKE %s" % literal(self.beginning() + "%"), []
         if form < 0.5:
-            return "SELECT id FROM {t} AS t WHERE v GLOB %s" % literal(r.choice(BEGINNINGS)[:r.randint(1, 2)] + "*"), []
+            return "SELECT id FROM {t} AS t WHERE v GLOB %s" % r.choice([literal(self.beginning() + "*"), "(SELECT %s)" % literal(self.beginning() + "*")]), []
         if form < 0.5 + 0.15 * self.options.orders:
             if r.random() < 0.5:
                 where, parameters = "1", []

@@ -480,8 +480,9 @@ static int candidates_find_tests(candidates_query *query, int *is_none){
   for(i=0; i<query->plan->num_conditions && rc==SQLITE_OK && !*is_none; i++){
     const index_condition condition = query->plan->conditions[i];
     if( condition.zone<0 ) continue;
-    if( !condition.is_list && sqlite3_value_type(query->args[i])==SQLITE_NULL ){
-      *is_none = condition.kind!=INDEX_IS; /* zones know nothing of NULLs */
+    if( !condition.is_list && sqlite3_value_type(query->args[i])==SQLITE_NULL
+       && condition.kind!=INDEX_IS && !index_is_null_test(condition.kind) ){
+      *is_none = 1;
     }else{
       rc = bloom_index_zones_test(query->index, condition, query->args[i], &query->lists[i],
                                   &query->tests[query->num_tests++]);

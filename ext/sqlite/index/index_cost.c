@@ -218,6 +218,7 @@ index_cost bloom_index_cost_free(const index_plan *plan, const index_access *acc
 ** short range of an index, and so do we: *num_ends counts them. */
 static double cost_zone_narrows(index_condition condition, int *num_ends){
   if( condition.kind==INDEX_EQ || condition.kind==INDEX_IS ) return 64;
+  if( bloom_index_kinds[condition.kind].is_pattern || condition.kind==INDEX_IS_NULL ) return 16;
   return (*num_ends)++==0 ? 4 : 16;
 }
 

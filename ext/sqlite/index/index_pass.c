@@ -96,7 +96,7 @@ index_form bloom_index_pass_form(const bloom_index *index, const index_plan *pla
     /* CAST(123 AS BLOB) remembers that its bytes are UTF-16; a bound BLOB would not. */
     return INDEX_FORM_NONE;
   }
-  if( bloom_index_kinds[condition.kind].is_pattern || condition.kind==INDEX_IS_NULL ){
+  if( bloom_index_kinds[condition.kind].is_pattern || index_is_null_test(condition.kind) ){
     return INDEX_FORM_PLAIN;
   }
   if( condition.is_list ){
@@ -206,7 +206,7 @@ static void pass_append_condition(const bloom_index *index, sqlite3_str *sql,
                         exact, name, exact, in_any_case, name, in_any_case, name);
     return;
   }
-  if( form==INDEX_FORM_PLAIN && condition.kind==INDEX_IS_NULL ){
+  if( form==INDEX_FORM_PLAIN && index_is_null_test(condition.kind) ){
     text = "@ #";
   }else if( form==INDEX_FORM_PLAIN && condition.has_beginning
      && reading!=INDEX_READ_INTERVALS && reading!=INDEX_READ_SLICES ){
@@ -332,7 +332,7 @@ int bloom_index_pass_bind(bloom_index *index, sqlite3_stmt *rows, const index_pl
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
     const index_condition condition = plan->conditions[i];
     const int is_begin = condition.partner>=0 && forms[condition.partner]==INDEX_FORM_PREFIX;
-    if( (forms[i]==INDEX_FORM_NONE && !is_begin) || condition.kind==INDEX_IS_NULL ) continue;
+    if( (forms[i]==INDEX_FORM_NONE && !is_begin) || index_is_null_test(condition.kind) ) continue;
     if( index_is_regexp(condition.kind) ){
       rc = pass_bind_literal(index, rows, i, condition.kind, args[i]);
     }else if( condition.is_list ) rc = bloom_index_list_bind(rows, 3 + i, &lists[i]);

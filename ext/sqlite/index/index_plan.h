@@ -11,8 +11,8 @@
 
 /* The operator between a column and a value.  Each kind has a row in bloom_index_kinds[]. */
 typedef enum index_condition_kind {
-  INDEX_EQ, INDEX_IS, INDEX_GT, INDEX_GE, INDEX_LT, INDEX_LE, INDEX_IS_NULL, INDEX_LIKE, INDEX_GLOB,
-  INDEX_REGEXP, INDEX_REGEXP_IN_ANY_CASE, INDEX_NUM_KINDS
+  INDEX_EQ, INDEX_IS, INDEX_GT, INDEX_GE, INDEX_LT, INDEX_LE, INDEX_IS_NULL, INDEX_IS_NOT_NULL,
+  INDEX_LIKE, INDEX_GLOB, INDEX_REGEXP, INDEX_REGEXP_IN_ANY_CASE, INDEX_NUM_KINDS
 } index_condition_kind;
 
 typedef struct index_kind {
@@ -87,6 +87,10 @@ static inline int bloom_index_uses_column(const index_plan *plan, int column){
 
 static inline int index_is_regexp(index_condition_kind kind){
   return kind==INDEX_REGEXP || kind==INDEX_REGEXP_IN_ANY_CASE;
+}
+
+static inline int index_is_null_test(index_condition_kind kind){
+  return kind==INDEX_IS_NULL || kind==INDEX_IS_NOT_NULL;
 }
 
 int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info);

@@ -38,11 +38,12 @@ static int plan_find_zone(const bloom_index *index, index_condition condition,
                           const char *collation){
   const int is_equality = condition.kind==INDEX_EQ || condition.kind==INDEX_IS;
   int i;
-  if( condition.is_on_id || bloom_index_kinds[condition.kind].is_pattern
-     || condition.kind==INDEX_IS_NULL ) return -1;
+  if( condition.is_on_id || index_is_regexp(condition.kind) ) return -1;
   for(i=0; i<index->config.num_keys; i++){
     const index_key *key = &index->config.keys[i];
     if( key->column!=condition.column || !key->is_range || key->doubt ) continue;
+    if( index_is_null_test(condition.kind)
+     || bloom_index_kinds[condition.kind].is_pattern ) return i;
     return is_equality ? (plan_is_collation_usable(key, collation) ? i : -1)
       : sqlite3_stricmp(key->collation, collation)==0 ? i : -1;
   }
@@ -68,7 +69,7 @@ static void plan_set_collation(const bloom_index *index, index_condition *condit
   const char *declared;
   bloom_collation ignored;
   int is_equality;
-  if( condition->is_on_id || condition->kind==INDEX_IS_NULL
+  if( condition->is_on_id || index_is_null_test(condition->kind)
      || bloom_index_kinds[condition->kind].is_pattern ) return;
   declared = index->columns.list[condition->column].collation;
   is_equality = condition->kind==INDEX_EQ || condition->kind==INDEX_IS;
@@ -104,6 +105,8 @@ static int plan_condition(const bloom_index *index, sqlite3_index_info *info, in
   /* Up to 3.44 these leak out of the ON clauses of outer joins. */
   if( bloom_index_kinds[kind].is_pattern && condition->key<0
      && sqlite3_libversion_number()<3052000 ) return 0;
+  if( kind==INDEX_IS_NOT_NULL
+     && (condition->zone<0 || sqlite3_libversion_number()<3052000) ) return 0;
   return condition->key>=0 || condition->zone>=0 || !condition->is_unpassed;
 }
 

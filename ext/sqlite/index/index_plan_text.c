@@ -38,6 +38,7 @@ const index_kind bloom_index_kinds[INDEX_NUM_KINDS] = {
   [INDEX_LT]      = {SQLITE_INDEX_CONSTRAINT_LT,     '<', "<",       1, 0, 0},
   [INDEX_LE]      = {SQLITE_INDEX_CONSTRAINT_LE,     'L', "<=",      1, 0, 0},
   [INDEX_IS_NULL] = {SQLITE_INDEX_CONSTRAINT_ISNULL, 'n', "IS NULL", 0, 0, 0},
+  [INDEX_IS_NOT_NULL] = {SQLITE_INDEX_CONSTRAINT_ISNOTNULL, 'N', "IS NOT NULL", 0, 0, 0},
   [INDEX_LIKE]    = {SQLITE_INDEX_CONSTRAINT_LIKE,   'l', "LIKE",    0, 1, 1},
   [INDEX_GLOB]    = {SQLITE_INDEX_CONSTRAINT_GLOB,   'g', "GLOB",    0, 1, 1},
   [INDEX_REGEXP]  = {SQLITE_INDEX_CONSTRAINT_REGEXP, 'r', "REGEXP",  0, 1, 1},
@@ -101,7 +102,7 @@ char *bloom_index_plan_print(const bloom_index *index, const index_plan *plan,
       : index->columns.list[condition.column].name;
     sqlite3_str_appendf(text, "%s%s %s%s", i ? " AND " : " ", name, condition.is_list ? "IN"
                         : bloom_index_kinds[condition.kind].sql,
-                        condition.kind==INDEX_IS_NULL ? "" : " ?");
+                        index_is_null_test(condition.kind) ? "" : " ?");
   }
   plan_print_remark(index, text, remark, &is_nomem);
   if( !is_nomem ) return sqlite3_str_finish(text);

@@ -175,15 +175,22 @@ int bloom_index_like_check(bloom_index *index, index_condition *condition){
     rc = bloom_index_regexp_check(index, condition, &is_trusted);
   }
   if( is_trusted ) return rc;
-  condition->key = -1;
+  condition->key = condition->zone = -1;
   condition->is_unpassed = 1;
   return rc;
+}
+
+size_t bloom_index_like_beginning(index_condition_kind kind, const unsigned char *pattern){
+  size_t num_bytes = 0;
+  while( pattern[num_bytes] && pattern[num_bytes]<0x80
+      && !strchr(kind==INDEX_LIKE ? "%_" : "*?[", pattern[num_bytes]) ) num_bytes++;
+  return num_bytes;
 }
 
 int bloom_index_like_read_literal(index_condition *condition, sqlite3_value *literal){
   sqlite3_value *copy;
   const uint8_t *text;
-  int is_empty = 0, rc = SQLITE_OK;
+  int is_empty = 0, has_beginning = 0, rc = SQLITE_OK;
   if( literal==NULL || sqlite3_value_type(literal)!=SQLITE_TEXT ) return SQLITE_OK;
   copy = sqlite3_value_dup(literal);
   text = copy ? sqlite3_value_text(copy) : NULL;
@@ -198,7 +205,9 @@ int bloom_index_like_read_literal(index_condition *condition, sqlite3_value *lit
     is_empty = bloom_needle_is_empty(condition->kind==INDEX_GLOB ? BLOOM_NEEDLE_GLOB
                                      : BLOOM_NEEDLE_LIKE, text, (size_t)sqlite3_value_bytes(copy));
   }
+  if( text ) has_beginning = bloom_index_like_beginning(condition->kind, text)>0;
   if( is_empty ) condition->key = -1;
+  if( !has_beginning ) condition->zone = -1;
   sqlite3_value_free(copy);
   return rc;
 }

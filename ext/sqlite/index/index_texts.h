@@ -45,6 +45,9 @@ size_t bloom_index_needle_regexp(const bloom_regexp *regexp, uint32_t term,
 ** may fail, on rows that conditions before it in the query keep from it. */
 int bloom_index_like_check(bloom_index *index, index_condition *condition);
 
+/* How many bytes a pattern of LIKE or GLOB has before the first wildcard, or what is not ASCII. */
+size_t bloom_index_like_beginning(index_condition_kind kind, const unsigned char *pattern);
+
 /* Takes the key from a pattern that has no list, if it is a literal, else NULL.  SQLITE_OK or
 ** SQLITE_NOMEM. */
 int bloom_index_like_read_literal(index_condition *condition, sqlite3_value *literal);

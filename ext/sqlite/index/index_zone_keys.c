@@ -1,6 +1,7 @@
 /*
 ** The keys of values in zones: by which a row is in its zone, and by which conditions ask.
 */
+#include "index_texts.h"
 #include "index_zones.h"
 
 #include <string.h>
@@ -81,6 +82,58 @@ static int zone_begins_number(bloom_zone_operator comparison, sqlite3_value *val
   *is_beginning = text && bloom_index_begins_number(text);
   sqlite3_value_free(copy);
   return text ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+/* The keys of texts that begin with bytes between those of first and those of last. */
+static bloom_zone_span zone_of_beginnings(const uint8_t *first, const uint8_t *last,
+                                          size_t num_bytes){
+  uint8_t text[BLOOM_ZONE_TEXT_BYTES + 1];
+  bloom_zone_span span = bloom_zone_of_text(first, num_bytes, BLOOM_ZONE_BINARY, 0);
+  memcpy(text, last, num_bytes);
+  text[num_bytes] = 0x80; /* all that may stand there */
+  span.max = bloom_zone_of_text(text, num_bytes + 1, BLOOM_ZONE_BINARY, 1).max;
+  return span;
+}
+
+int bloom_index_zone_spans_of_pattern(const bloom_index *index, int key, index_condition_kind kind,
+                                      sqlite3_value *value, bloom_zone_span *spans,
+                                      size_t *num_spans){
+  const bloom_equality equality = index->config.keys[key].equality;
+  sqlite3_value *copy = sqlite3_value_dup(value);
+  const unsigned char *text = copy ? sqlite3_value_text(copy) : NULL;
+  uint8_t upper[BLOOM_ZONE_TEXT_BYTES], lower[BLOOM_ZONE_TEXT_BYTES];
+  size_t i, num_bytes = text ? bloom_index_like_beginning(kind, text) : 0;
+  const int rc = text ? SQLITE_OK : SQLITE_NOMEM;
+  *num_spans = 0;
+  if( num_bytes>sizeof(upper) ) num_bytes = sizeof(upper);
+  for(i=0; i<num_bytes; i++){
+    const int is_letter = (text[i] | 0x20)>='a' && (text[i] | 0x20)<='z';
+    const int is_any_case = is_letter && kind==INDEX_LIKE;
+    const int is_folded = is_letter && equality.collation==BLOOM_COLLATION_NOCASE;
+    upper[i] = is_folded ? text[i] | 0x20 : is_any_case ? text[i] & 0xdf : text[i];
+    lower[i] = is_folded || is_any_case ? text[i] | 0x20 : text[i];
+  }
+  /* Other types become texts, of which digits, signs and infinity are numbers'. */
+  if( num_bytes==0 || sqlite3_value_type(value)!=SQLITE_TEXT ){
+    spans[(*num_spans)++] = bloom_zone_everything();
+  }else if( equality.kind!=BLOOM_COLUMN_TEXT && strchr("-0123456789Ii", text[0]) ){
+    spans[(*num_spans)++] = bloom_zone_hull(bloom_zone_of_number(-1e300*1e300, 1),
+                                            bloom_zone_of_number(1e300*1e300, 1));
+  }
+  if( equality.collation==BLOOM_COLLATION_RTRIM ){
+    while( num_bytes>0 && upper[num_bytes-1]==' ' ) num_bytes--;
+  }
+  spans[(*num_spans)++] = zone_of_beginnings(upper, lower, num_bytes);
+  /* Between those that begin with an upper and with a lower letter are many others. */
+  if( num_bytes>0 && upper[0]!=lower[0] ){
+    const uint8_t first = upper[0];
+    upper[0] = lower[0];
+    spans[*num_spans - 1] = zone_of_beginnings(upper, lower, num_bytes);
+    upper[0] = lower[0] = first;
+    spans[(*num_spans)++] = zone_of_beginnings(upper, lower, num_bytes);
+  }
+  sqlite3_value_free(copy);
+  return rc;
 }
 
 int bloom_index_zone_spans_asked(const bloom_index *index, int key, bloom_zone_operator comparison,

@@ -58,52 +58,61 @@ int bloom_index_zones_read(bloom_index *index, const index_generation *generatio
 
 /* Appends what one value asks for. */
 static int zones_add_asked(const bloom_index *index, index_zone_test *test,
-                           bloom_zone_operator comparison, sqlite3_value *value, int is_literal){
+                           index_condition condition, sqlite3_value *value){
+  bloom_zone_operator comparison = BLOOM_ZONE_EQUAL;
   size_t num_spans = 0;
   int rc;
-  if( test->num_spans + 2>test->max_spans ){
+  if( condition.kind==INDEX_LT || condition.kind==INDEX_LE ) comparison = BLOOM_ZONE_BELOW;
+  if( condition.kind==INDEX_GT || condition.kind==INDEX_GE ) comparison = BLOOM_ZONE_ABOVE;
+  if( test->num_spans + 3>test->max_spans ){
     const size_t max_spans = 2*test->max_spans + 4;
     bloom_zone_span *spans = sqlite3_realloc64(test->spans, max_spans * sizeof(*spans));
     if( spans==NULL ) return SQLITE_NOMEM;
     test->spans = spans;
     test->max_spans = max_spans;
   }
-  rc = bloom_index_zone_spans_asked(index, test->key, comparison, value, is_literal,
-                                    test->spans + test->num_spans, &num_spans);
+  if( condition.kind==INDEX_IS_NOT_NULL ){
+    test->spans[test->num_spans++] = bloom_zone_everything();
+    return SQLITE_OK;
+  }
+  rc = bloom_index_kinds[condition.kind].is_pattern
+    ? bloom_index_zone_spans_of_pattern(index, test->key, condition.kind, value,
+                                        test->spans + test->num_spans, &num_spans)
+    : bloom_index_zone_spans_asked(index, test->key, comparison, value,
+                                   condition.is_literal && !condition.is_list,
+                                   test->spans + test->num_spans, &num_spans);
   test->num_spans += num_spans;
   return rc;
 }
 
 int bloom_index_zones_test(bloom_index *index, index_condition condition, sqlite3_value *value,
                            const index_list *list, index_zone_test *test){
-  bloom_zone_operator comparison = BLOOM_ZONE_EQUAL;
   size_t i;
   int rc = bloom_index_learn_encoding(index);
   *test = (index_zone_test){.key = condition.zone};
-  if( condition.kind==INDEX_LT || condition.kind==INDEX_LE ) comparison = BLOOM_ZONE_BELOW;
-  if( condition.kind==INDEX_GT || condition.kind==INDEX_GE ) comparison = BLOOM_ZONE_ABOVE;
-  if( rc==SQLITE_OK && !condition.is_list ){
-    rc = zones_add_asked(index, test, comparison, value, condition.is_literal);
-  }
+  test->asks_null = condition.kind==INDEX_IS_NULL
+    || (condition.kind==INDEX_IS && !condition.is_list && sqlite3_value_type(value)==SQLITE_NULL);
+  if( test->asks_null ) return rc;
+  if( rc==SQLITE_OK && !condition.is_list ) rc = zones_add_asked(index, test, condition, value);
   for(i=0; condition.is_list && rc==SQLITE_OK && i<list->num_values; i++){
     sqlite3_value *copy;
     rc = bloom_index_list_value(list, i, &copy);
-    if( rc==SQLITE_OK ) rc = zones_add_asked(index, test, comparison, copy, 0);
+    if( rc==SQLITE_OK ) rc = zones_add_asked(index, test, condition, copy);
     sqlite3_value_free(copy);
   }
   test->num_spans = bloom_zone_sort(test->spans, test->num_spans);
   return rc;
 }
 
-/* 1 if one span of a zone meets all tests of its column: a row has one value for all of them. */
+/* 1 if one span of a zone, or NULL, meets all tests of its column: a row has one value for all of
+** them. */
 static int zones_pass(const bloom_zone *zone, const index_zone_test *tests, int num_tests, int key){
   int half, i;
-  for(half=0; half<2; half++){
+  for(half=0; half<(zone->has_null ? 3 : 2); half++){
     for(i=0; i<num_tests; i++){
-      if( tests[i].key==key
-       && !bloom_zone_meets(&zone->spans[half], tests[i].spans, tests[i].num_spans) ){
-        break;
-      }
+      if( tests[i].key!=key ) continue;
+      if( half==2 ? !tests[i].asks_null
+         : !bloom_zone_meets(&zone->spans[half], tests[i].spans, tests[i].num_spans) ) break;
     }
     if( i==num_tests ) return 1;
   }

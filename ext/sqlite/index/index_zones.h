@@ -31,13 +31,14 @@ typedef struct index_zone_test {
   int key;
   bloom_zone_span *spans; /* sorted; to be freed */
   size_t num_spans, max_spans;
+  int asks_null; /* NULL is among what it asks for */
 } index_zone_test;
 
 /* Learns whether texts are UTF-16, which a database is for ever. */
 int bloom_index_learn_encoding(bloom_index *index);
 
-/* Sets *test, whose spans are for the caller to free, by a condition's value, which is not NULL, or
-** its list. */
+/* Sets *test, whose spans are for the caller to free, by a condition's value or its list.  The
+** value is NULL only of IS, IS NULL and IS NOT NULL. */
 int bloom_index_zones_test(bloom_index *index, index_condition condition, sqlite3_value *value,
                            const index_list *list, index_zone_test *test);
 
@@ -82,6 +83,11 @@ int bloom_index_zone_span_of(const bloom_index *index, int key, sqlite3_value *v
 int bloom_index_zone_spans_asked(const bloom_index *index, int key, bloom_zone_operator comparison,
                                  sqlite3_value *value, int is_literal, bloom_zone_span *spans,
                                  size_t *num_spans);
+
+/* The keys that a pattern of LIKE or GLOB asks for, at most three spans. */
+int bloom_index_zone_spans_of_pattern(const bloom_index *index, int key, index_condition_kind kind,
+                                      sqlite3_value *value, bloom_zone_span *spans,
+                                      size_t *num_spans);
 
 /* -- index_order.c ------------------------------------------------------------------------- */
 
