@@ -758,6 +758,32 @@ for _sql in "SELECT count(*) FROM f('unmerged')", "SELECT handle FROM f", "INSER
         case(hidden_key, "%s, %s" % (kind, _sql), args, keys, _sql)
 
 
+def hidden_column(files, args, sql):
+    """Where an authorizer hides a column of the source, no filter is filled from it without its keys."""
+    db = make(files, args)
+    hidden = lambda action, table, name, *_: (sqlite3.SQLITE_IGNORE if action == sqlite3.SQLITE_READ and (table, name) == ("t", "k") else sqlite3.SQLITE_OK)
+    keys = "SELECT k FROM t" if args == "t, k" else "SELECT bloom_tuple(n, k) AS k FROM t"
+    db.execute("CREATE INDEX by_k ON t(k, n)")
+    if sql.startswith("INSERT"):
+        execute(db, "DROP TRIGGER f_before_update", "UPDATE t SET k = 'changed ' || id WHERE id % 3 = 0")
+    for begin in "", "BEGIN":
+        execute(db, *([begin] if begin else []))
+        db.set_authorizer(hidden)
+        fails(db, sql, "hides column k of table t")
+        db.set_authorizer(lambda *_: sqlite3.SQLITE_OK)
+        expect(db.in_transaction, begin != "")
+        if begin:
+            db.execute("COMMIT")
+        no_false_negative(db, keys)
+    db.execute(sql)
+    is_whole(db, keys)
+
+
+for _args in "t, k", "t, (n, k)":
+    for _sql in "INSERT INTO f(f) VALUES ('merge')", "INSERT INTO f(f) VALUES ('rebuild')", "CREATE VIRTUAL TABLE g USING bloom(%s)" % _args:
+        case(hidden_column, "%s, %s" % (_args, _sql), _args, _sql)
+
+
 @test
 def a_pragma_that_is_ignored(files):
     """No page has a size of 0, though an authorizer ignores the PRAGMA that tells it."""

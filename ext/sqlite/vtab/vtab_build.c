@@ -239,6 +239,32 @@ static int check_reach(bloom_vtab *vtab, const bloom_vtab_layout *layout){
                                " is in reach", vtab->args.capacity, vtab->args.size, capacity);
 }
 
+/* Fails if an authorizer hides a column of the key by SQLITE_IGNORE: SQLite compiles a NULL in its
+** place then, and a filter without its keys would be filled. */
+static int check_is_not_hidden(bloom_vtab *vtab, const bloom_vtab_args *args){
+  int i, rc = SQLITE_OK;
+  for(i=0; i<args->num_columns && rc==SQLITE_OK; i++){
+    sqlite3_stmt *opcode;
+    int is_read = 0;
+    rc = bloom_sql_prepare(vtab->connection, &opcode, "EXPLAIN SELECT \"%w\".\"%w\" FROM"
+                           " \"%w\".\"%w\"", args->table, args->columns[i], vtab->schema,
+                           args->table);
+    while( rc==SQLITE_OK && !is_read
+           && (rc = bloom_sql_step(vtab->connection, opcode))==SQLITE_ROW ){
+      const char *name;
+      rc = bloom_sql_column_text(opcode, 1, &name);
+      is_read = rc==SQLITE_OK && name && strcmp(name, "Column")==0;
+    }
+    rc = bloom_sql_end(opcode, rc);
+    if( rc==SQLITE_OK && !is_read ){
+      rc = bloom_vtab_fail(vtab, "bloom: an authorizer of this connection hides column %s of table"
+                                 " %s, so %s cannot be filled from it", args->columns[i],
+                           args->table, vtab->name);
+    }
+  }
+  return rc;
+}
+
 /* Adds the keys of a SELECT's rows, and ends it. */
 static int add_selected_keys(bloom_vtab_batch *batch, sqlite3_stmt *row, int rc){
   bloom_vtab *vtab = batch->vtab;
@@ -364,6 +390,7 @@ int bloom_vtab_make(bloom_vtab *vtab){
   if( left.have_keys && !has_source ) return SQLITE_OK;
   vtab->has_layout = 0;
   if( has_source ) rc = bloom_vtab_read_source(vtab, &vtab->args, &layout);
+  if( rc==SQLITE_OK && has_source ) rc = check_is_not_hidden(vtab, &vtab->args);
   if( rc==SQLITE_OK && has_source && bloom_sql_has_two_writers(vtab->connection) ){
     rc = refuse_rows_on_their_way(vtab, "made", "");
   }
@@ -448,6 +475,7 @@ static int rebuild(bloom_vtab *vtab, int is_merge){
                       vtab->base.zErrMsg, vtab->name);
     }
   }
+  if( rc==SQLITE_OK ) rc = check_is_not_hidden(vtab, args);
   if( rc==SQLITE_OK && vtab->is_checked && vtab->doubt==NULL && triggers.are_newest ){
     rc = fill(vtab, args, &layout, 0);
   }else if( rc==SQLITE_OK ){
