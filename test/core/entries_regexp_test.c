@@ -81,8 +81,10 @@ TEST(literals){
     {"a\\.b\\\\c\\[d\\{\\|\\(\\)\\*\\+\\?\\^\\$\\-\\ \\/\\\"\\_", "a.b\\c[d{|()*+?^$- /\"_"},
     {"abc.def", "abc;def"}, {"abc^def$ghi", "abc;def;ghi"},
     {"abc\tdef\x7f" "ghi\x1f", "abc;def;ghi"},
-    /* Characters, not bytes. */
-    {"\xc3\xa9" "a", ""}, {"\xc3\xa9" "ab", "\xc3\xa9" "ab"},
+    /* Bytes, not characters: of Chinese one, if another character is behind it. */
+    {"\xc3\xa9" "a", "\xc3\xa9" "a"}, {"\xc3\xa9" "ab", "\xc3\xa9" "ab"},
+    {"\xe4\xba\xac", ""}, {"\xe4\xba\xac\xe9\x83\xbd", "\xe4\xba\xac"},
+    {"\xe4\xba\xac\xe9\x83\xbd\xe5\xb8\x82", "\xe4\xba\xac\xe9\x83\xbd"},
     {"\xf0\x9f\x98\x80\xc3\xa9" "b", "\xf0\x9f\x98\x80\xc3\xa9" "b"},
   };
   assert_string_equal(required(NULL, 0, 0), "");

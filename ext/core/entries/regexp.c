@@ -113,12 +113,11 @@ static int regexp_take(regexp_reader *reader, uint8_t byte){
 
 /* -- Literals ---------------------------------------------------------------------------- */
 
-/* Requires bytes[first .. end). */
+/* Requires bytes[first .. end), unless no gram is known of them. */
 static void regexp_require(bloom_regexp *result, bloom_regexp_terms *terms, uint32_t first,
                            uint32_t end){
-  uint32_t num_characters = 0, i;
-  for(i=first; i<end; i++) num_characters += (result->bytes[i] & 0xc0)!=0x80;
-  if( num_characters<3 || result->num_literals==BLOOM_REGEXP_MAX_LITERALS ) return;
+  uint32_t i;
+  if( end - first<3 || result->num_literals==BLOOM_REGEXP_MAX_LITERALS ) return;
   result->literals[result->num_literals] = (bloom_regexp_literal){(uint16_t)first,
                                                                   (uint16_t)(end - first)};
   for(i=0; i<terms->num_terms; i++) terms->terms[i] |= (uint64_t)1 << result->num_literals;

@@ -10,7 +10,7 @@
 ** here means the same in all of them, or less is required than each of them requires:
 **
 **   literal     printable characters, and ASCII's punctuation and blanks behind \, but for
-**               \< \> \' \`; 3 characters in a row at least.  An item in between ends the row,
+**               \< \> \' \`; 3 bytes in a row at least.  An item in between ends the row,
 **               and so does a quantifier; it drops its character if that may be absent
 **   skipped     . ^ $ classes, control characters, \ and a letter or digit with what is its own
 **   groups      (...) (?:...) (?>...) (?=...) (?<=...) (?P<n>...) (?<n>...) (?'n'...);
