@@ -275,6 +275,7 @@ class Changes:
             old, name = r.choice(run.columns), self.name("c")
             if run.do(i, "ALTER TABLE %s RENAME COLUMN %s TO %s" % (source, quoted(old), name)) is not None:
                 run.columns = [name if each == old else each for each in run.columns]
+                run.range_columns = [name if each == old else each for each in run.range_columns]
                 run.written = [name if each == old else each for each in run.written]
                 run.types[name] = run.types.pop(old)
                 run.indexes = {index: [(name if each == old else each, is_like) for each, is_like in indexed] for index, indexed in run.indexes.items()}

@@ -186,6 +186,7 @@ class Run:
             arguments.append("probes = %d" % r.choice([1, 2, 5, 12, 20, 32, 32] if not self.options.big else [32]))
         if self.do(i, "CREATE VIRTUAL TABLE %s USING bloom_index(%s)" % (self.named(name), ", ".join(arguments))) is not None:
             self.indexes[name] = indexed
+            self.range_columns = sorted(set(self.range_columns) | set(ranges))
         self.note_columns()
 
     def note_columns(self):
@@ -210,7 +211,7 @@ class Run:
         self.connections = [self.connect(True)]
         if self.schema != "temp":
             self.connections += [self.connect(True), self.connect(False)]
-        self.indexes = {}
+        self.indexes, self.range_columns = {}, []
         self.do(0, "CREATE TABLE %s.parents(p UNIQUE)" % self.schema)
         self.do(0, "CREATE TABLE main.o(n INTEGER PRIMARY KEY, x, y INTEGER, z TEXT COLLATE NOCASE, w REAL)")
         self.make_source()

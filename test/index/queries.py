@@ -146,11 +146,19 @@ class Queries:
         if form < 0.5:
             # The order of a column, or of several, which an index of the source may give.
             columns = r.sample(run.columns, r.choice([1, 1, 2]) if len(run.columns) > 1 else 1)
+            if run.range_columns and r.random() < 0.6:  # zones may give it
+                columns = [r.choice(run.range_columns)] + [name for name in columns if r.random() < 0.5]
+                columns = list(dict.fromkeys(columns))
             order = ", ".join("t.%s%s" % (quoted(name), r.choice(["", " DESC", "", " DESC", " COLLATE NOCASE", " NULLS LAST"]))
                               for name in columns)
             where = " WHERE " + self.condition("t") if r.random() < 0.6 else ""
             limit = " LIMIT %d" % r.choice([-1, 0, 1, 3, 10, 50]) + r.choice(["", "", " OFFSET 3"]) if r.random() < 0.7 else ""
             return "SELECT %s, %s FROM {t} AS t%s ORDER BY %s, %s%s%s" % (self.column(), one_id, where, order, one_id, r.choice(["", " DESC"]), limit), self.parameters, True
+        if form < 0.53 and run.range_columns:
+            # Of equal values any may be the largest.
+            name, where = quoted(r.choice(run.range_columns)), self.condition("t") if r.random() < 0.5 else "1"
+            return "SELECT count(*) FROM %s AS b WHERE b.%s IS (SELECT %s(t.%s) FROM {t} AS t WHERE %s)" % (
+                run.named(run.source), name, r.choice(["max", "min"]), name, where), self.parameters, True
         if form < 0.58:
             what = r.choice(["count(*), sum(%s %% 1000)", "min(%s), count(*)", "max(%s)", "total(%s %% 7), count(DISTINCT typeof(%s))"]).replace("%s", one_id)
             return "SELECT %s FROM {t} AS t WHERE %s" % (what.replace("%%", "%"), self.condition("t")), self.parameters, True
