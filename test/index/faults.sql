@@ -12,6 +12,11 @@ CREATE TABLE in_set(k INTEGER PRIMARY KEY);
 CREATE TABLE other(id INTEGER PRIMARY KEY, k);
 INSERT INTO other(k) VALUES (1), ('two'), (2.5);
 CREATE VIRTUAL TABLE other_k USING bloom_index(other, k);
+CREATE TABLE times(id INTEGER PRIMARY KEY, ts INTEGER);
+INSERT INTO times WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 2500) SELECT i, 1700000000 + i FROM c;
+CREATE VIRTUAL TABLE times_ts USING bloom_index(times, ts RANGE);
+INSERT INTO times VALUES (2501, 1700002501), (2502, NULL);
+UPDATE times SET ts = ts + 5 WHERE id % 900 = 7;
 CREATE VIEW missed AS
   SELECT 'followed_k misses ' || k FROM followed f WHERE NOT EXISTS (SELECT 1 FROM followed_k i WHERE i.k = f.k AND i.id = f.id)
   UNION ALL SELECT 'followed_k misses ' || k || ' by its zones' FROM followed f WHERE id % 9 = 3 AND NOT EXISTS (SELECT 1 FROM followed_k i WHERE i.k BETWEEN f.k AND f.k AND i.id = f.id)
@@ -23,6 +28,7 @@ SELECT * FROM missed;
 SELECT count(*) FROM followed_k WHERE k IN (SELECT 'key' || id FROM followed);
 SELECT id, k FROM followed_k WHERE part GLOB '*abc*' AND id > 5 ORDER BY id DESC;
 SELECT * FROM followed_k WHERE id = 7;
+SELECT id, ts FROM times_ts ORDER BY ts DESC LIMIT 400;
 SELECT id FROM followed_k WHERE k > 'key5' AND k IN ('key50', 'key51', 7) AND id < 60;
 
 ----
