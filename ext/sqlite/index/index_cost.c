@@ -186,7 +186,7 @@ static double cost_selectivity(const index_plan *plan){
 }
 
 /* 1 if the id is given.  EXPLAIN QUERY PLAN shows `id IN (...)` as it shows `id = ?`. */
-static int cost_is_one_row(const index_plan *plan){
+int bloom_index_cost_is_one_row(const index_plan *plan){
   int i;
   for(i=0; i<plan->num_conditions; i++){
     const index_condition condition = plan->conditions[i];
@@ -210,7 +210,7 @@ index_cost bloom_index_cost_free(const index_plan *plan, const index_access *acc
   return (index_cost){
     .cost = COST_OF_SEARCH + rows * (is_scan ? COST_OF_ROW : COST_OF_FOUND),
     .num_rows = is_scan ? rows * cost_selectivity(plan) : rows,
-    .is_one_row = cost_is_one_row(plan)
+    .is_one_row = bloom_index_cost_is_one_row(plan)
   };
 }
 
@@ -232,11 +232,11 @@ index_cost bloom_index_cost_blocks(const index_plan *plan, double num_rows){
     if( condition.key>=0 ) num_values += condition.is_list ? VALUES_OF_LIST : 1;
   }
   if( num_values>0 && rows>ROWS_OF_KEY*num_values ) rows = ROWS_OF_KEY*num_values;
-  if( cost_is_one_row(plan) ) rows = 1;
+  if( bloom_index_cost_is_one_row(plan) ) rows = 1;
   return (index_cost){
     .cost = COST_OF_ROW * (num_values>0 ? INDEX_ROWS_OF_LOOK_UP*(num_values + 1)/2.0 : 0)
       + COST_OF_SEARCH + num_rows/1000 + COST_OF_FOUND*rows,
     .num_rows = rows,
-    .is_one_row = cost_is_one_row(plan)
+    .is_one_row = bloom_index_cost_is_one_row(plan)
   };
 }

@@ -23,6 +23,7 @@ typedef struct index_cursor {
   index_reading reading;    /* this reading, */
   uint32_t num_checks;      /* and after so many checks of the source */
   int num_compiled;         /* how often SQLite compiled it again, by itself */
+  int is_one_row;           /* the plan says which id */
   int *results;             /* which of its results each column of the source is; -1: none */
 
   index_list lists[INDEX_MAX_CONDITIONS];
@@ -65,7 +66,7 @@ static void cursor_give_back(index_cursor *cursor){
 
 static void cursor_free_lists(index_cursor *cursor){
   int i;
-  for(i=0; i<INDEX_MAX_CONDITIONS; i++) bloom_index_list_free(&cursor->lists[i]);
+  for(i=0; i<cursor->plan.num_conditions; i++) bloom_index_list_free(&cursor->lists[i]);
 }
 
 int bloom_index_close(sqlite3_vtab_cursor *base){
@@ -396,6 +397,7 @@ static int cursor_read_plan(index_cursor *cursor, int number, const char *text){
                                      * sizeof(*cursor->results));
   if( cursor->results==NULL ) return SQLITE_NOMEM;
   bloom_index_pass_results(index, &cursor->plan, cursor->results);
+  cursor->is_one_row = bloom_index_cost_is_one_row(&cursor->plan);
   return SQLITE_OK;
 }
 
@@ -405,27 +407,38 @@ static int cursor_has_regexp(const index_plan *plan){
   return i<plan->num_conditions;
 }
 
+/* Returns 1 if the plan is that of the cursor's look-up before, and read in the source's own ways.
+** Nothing but a change of the schema by the connection can come between the two, as a statement
+** runs: SQLite compiles the inner one anew then, and cursor_check_columns() looks at the source. */
+static int cursor_is_repeated(const index_cursor *cursor, int number, const char *text){
+  const bloom_index *index = index_of_cursor(cursor);
+  return cursor->rows && cursor->reading==INDEX_READ_FREE && cursor->plan.flags==number
+      && number & INDEX_PLAN_FREE && !(number & INDEX_PLAN_UNCHECKED) && index->is_steady
+      && index->is_checked && cursor->num_checks==index->num_checks
+      && strcmp(cursor->plan_text, text)==0;
+}
+
 int bloom_index_filter(sqlite3_vtab_cursor *base, int number, const char *text, int num_args,
                        sqlite3_value **args){
   index_cursor *cursor = index_cursor_of(base);
   bloom_index *index = index_of(base->pVtab);
   index_form forms[INDEX_MAX_CONDITIONS] = {INDEX_FORM_NONE};
   index_reading reading = INDEX_READ_FREE;
-  int rc;
+  int is_repeated, rc = SQLITE_OK;
   (void)num_args;
   cursor_end(cursor);
   cursor_free_lists(cursor);
   bloom_index_slices_free(cursor->slices);
   cursor->slices = NULL;
   cursor->num_read = 0;
-  cursor->is_first = 0;
+  cursor->is_first = is_repeated = cursor_is_repeated(cursor, number, text);
   cursor->num_rows = cursor->num_counted = 0;
   cursor->has_shown_id = cursor->num_same = 0;
   sqlite3_value_free(cursor->same);
   cursor->same = NULL;
-  rc = bloom_index_locate(index);
-  if( rc==SQLITE_OK ) rc = cursor_read_plan(cursor, number, text);
-  if( rc==SQLITE_OK ) rc = cursor_check_source(cursor);
+  if( !is_repeated ) rc = bloom_index_locate(index);
+  if( rc==SQLITE_OK && !is_repeated ) rc = cursor_read_plan(cursor, number, text);
+  if( rc==SQLITE_OK && !is_repeated ) rc = cursor_check_source(cursor);
   if( rc==SQLITE_OK ) rc = cursor_look_up(cursor, args, forms, &reading);
   if( rc!=SQLITE_OK ) return cursor_failure(cursor, rc);
   /* Binding tells of a wrong regular expression, as the table would. */
@@ -444,7 +457,10 @@ int bloom_index_filter(sqlite3_vtab_cursor *base, int number, const char *text, 
 }
 
 int bloom_index_next(sqlite3_vtab_cursor *base){
-  return cursor_advance(index_cursor_of(base));
+  index_cursor *cursor = index_cursor_of(base);
+  if( !cursor->is_one_row ) return cursor_advance(cursor);
+  cursor_end(cursor);
+  return SQLITE_OK;
 }
 
 int bloom_index_eof(sqlite3_vtab_cursor *base){

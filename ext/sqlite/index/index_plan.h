@@ -180,6 +180,9 @@ int bloom_index_cost_is_outweighed(bloom_index *index, const index_layout *layou
 /* Returns how many rows of a scan cost as much as looking for a list of values. */
 double bloom_index_cost_rows_of_list(double num_rows, size_t num_values);
 
+/* Returns 1 if the plan says which id, so that there is one row at most. */
+int bloom_index_cost_is_one_row(const index_plan *plan);
+
 /* What a plan costs in the source's own ways; by entries. */
 index_cost bloom_index_cost_free(const index_plan *plan, const index_access *access,
                                  double num_rows);
