@@ -211,7 +211,7 @@ def a_held_join(files, sql, change, mode):
 
 
 HELD = ["SELECT l.id, keys.key FROM keys CROSS JOIN log_index l ON l.k = keys.key", "SELECT (SELECT l.id FROM log_index l WHERE l.k = keys.key AND l.n >= 0), key FROM keys",
-        "SELECT l.id, keys.key FROM keys CROSS JOIN log_index l ON l.message LIKE '%of ' || keys.key"]
+        "SELECT l.id, keys.key FROM keys CROSS JOIN log_index l ON l.message LIKE '%of ' || keys.key", "SELECT l.id, keys.key FROM keys CROSS JOIN log_index l ON l.id = keys.rowid"]
 UNDER_IT = ["ALTER TABLE log RENAME COLUMN k TO c", "ALTER TABLE log RENAME COLUMN k TO x; ALTER TABLE log RENAME COLUMN message TO k; ALTER TABLE log RENAME COLUMN x TO message",
             "ALTER TABLE log ADD COLUMN more", "ALTER TABLE log RENAME COLUMN n TO number", "ALTER TABLE log RENAME COLUMN id TO number", "ALTER TABLE log RENAME TO journal",
             "DROP TRIGGER log_index_after_update; DROP TRIGGER log_index_before_update; UPDATE log SET n = 7000 + id", "CREATE INDEX by_k ON log(k)"]

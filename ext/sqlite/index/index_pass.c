@@ -283,6 +283,9 @@ char *bloom_index_pass_statement(const bloom_index *index, const index_plan *pla
                                                             ? " DESC" : "");
   else pass_append_order(index, sql, plan, reading);
   if( plan->limit>=0 ) sqlite3_str_appendf(sql, " LIMIT ?%d", 3 + plan->limit);
+  else if( reading==INDEX_READ_COST && plan->num_wanted>0 ){
+    sqlite3_str_appendf(sql, " LIMIT %d", plan->num_wanted);
+  }
   return sqlite3_str_finish(sql);
 }
 

@@ -53,6 +53,23 @@ static int plan_find_limit(const sqlite3_index_info *info){
   return only->op==SQLITE_INDEX_CONSTRAINT_LIMIT && only->usable ? 0 : -1;
 }
 
+/* Returns how many rows a literal LIMIT, with its OFFSET, asks for; 0: it is not known. */
+static int plan_num_wanted(sqlite3_index_info *info){
+  sqlite3_int64 num_rows = 0;
+  int i, has_limit = 0;
+  for(i=0; i<info->nConstraint; i++){
+    const int op = info->aConstraint[i].op;
+    sqlite3_value *value = op==SQLITE_INDEX_CONSTRAINT_LIMIT || op==SQLITE_INDEX_CONSTRAINT_OFFSET
+      ? bloom_index_plan_literal(info, i) : NULL;
+    if( value==NULL || sqlite3_value_type(value)!=SQLITE_INTEGER ) continue;
+    has_limit |= op==SQLITE_INDEX_CONSTRAINT_LIMIT;
+    if( sqlite3_value_int64(value)>0 && sqlite3_value_int64(value)<1000000 ){
+      num_rows += sqlite3_value_int64(value);
+    }
+  }
+  return has_limit ? (int)num_rows : 0;
+}
+
 static int plan_has_blocks(const index_plan *plan){
   int i;
   for(i=0; i<plan->num_conditions; i++){
@@ -125,6 +142,7 @@ static int plan_take_free(bloom_index *index, sqlite3_index_info *info, index_pl
   int rc = SQLITE_OK;
   plan->flags |= INDEX_PLAN_FREE;
   if( has_order && !is_by_id && is_checked && limit<0 ){
+    plan->num_wanted = plan_num_wanted(info);
     rc = plan_find_access(index, info, plan, &access);
     /* DISTINCT needs no order: a search pays more. */
     if( access.way==INDEX_ACCESS_SCAN && !is_scan && bloom_vtab_is_distinct(info) ) has_order = 0;

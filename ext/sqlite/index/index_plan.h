@@ -77,6 +77,7 @@ typedef struct index_plan {
   index_order orders[INDEX_MAX_ORDERS]; /* the order in which rows come */
   int num_orders;
   int limit;                   /* the number of LIMIT's argument; -1: there is none */
+  int num_wanted;              /* rows by LIMIT and OFFSET, for costs; 0: not known */
   sqlite3_uint64 columns_used; /* SQLite's colUsed: its last bit is for all columns from 63 on */
 } index_plan;
 
