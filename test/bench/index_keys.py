@@ -17,7 +17,7 @@ from index_report import KEY, Report, copy_of, mean, merge, remove, size_of, val
 LARGEST_LOG = 1_000_000
 FILL = """INSERT INTO log WITH RECURSIVE n(i) AS (VALUES ({first}) UNION ALL SELECT i + 1 FROM n WHERE i < {last})
  SELECT i, printf('%08x%08x', i * 2654435761 % 4294967296, i) FROM n"""
-CREATE = "CREATE VIRTUAL TABLE by_bloom USING bloom_index(log, trace_id)"
+CREATE = "CREATE VIRTUAL TABLE by_bloom USING bloom_index(log, trace_id, unmerged)"
 SIZES = {100_000: "", 1_000_000: "2.8 B", 10_000_000: "3.1 B", 100_000_000: "3.6 B"}
 
 

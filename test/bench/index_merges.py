@@ -39,7 +39,7 @@ def grow(report, what, columns, num_rows, step, looks):
     db.executemany("INSERT INTO waiting VALUES (?, ?, ?, ?)", index_log.rows(1, num_rows))
     db.execute("COMMIT")
     db.close()
-    counter.execute(f"CREATE VIRTUAL TABLE by_bloom USING bloom_index(log, {columns})")
+    counter.execute(f"CREATE VIRTUAL TABLE by_bloom USING bloom_index(log, {columns}, unmerged)")
     merges, seen = [], []
     num_steps = num_rows // step
     for i in range(num_steps):
@@ -140,7 +140,7 @@ def measure(report, size):
 def measure_prepare(report, num_rows):
     report.num_rows = num_rows
     counter, tree = copy_of(index_log.database(num_rows)), copy_of(index_log.database(num_rows), "-tree")
-    counter.execute("CREATE VIRTUAL TABLE by_bloom USING bloom_index(log, trace_id, message LIKE)")
+    counter.execute("CREATE VIRTUAL TABLE by_bloom USING bloom_index(log, trace_id, message LIKE, unmerged)")
     tree.execute("CREATE INDEX by_tree ON log(trace_id)")
     merge(counter)
     for what, sql, goal in (("key", "trace_id = ?", "15 us"), ("LIKE", "message LIKE ?", "30 us"), ("LIKE of a literal", "message LIKE '%abc def 123%'", "30 us")):
