@@ -5,7 +5,7 @@
 import sys
 
 from log import command, same  # the first: it finds the others
-from cases import case, column, error_of, execute, expect, fails, main, one, plan, stop_after, test
+from cases import PLANS_SAY, Skip, case, column, error_of, execute, expect, fails, main, one, plan, stop_after, test
 
 CREATE = "CREATE VIRTUAL TABLE log_index USING bloom_index(log, k, n RANGE, message LIKE)"
 
@@ -160,6 +160,53 @@ def a_row_that_cannot_be_read(files):
     db.execute("COMMIT")
     expect(column(db, "SELECT name FROM sqlite_master"), ["log"])
     expect(one(db, "SELECT count(*) FROM log WHERE k = 'mine'"), 1)
+
+
+# -- The plan in words --------------------------------------------------------------------------------
+
+WORDS = {
+    "k = 'x' AND message LIKE '%abcdef%' AND n = 5": "k = ? by entries; n = ? by zones; message LIKE ? by entries [",
+    "message LIKE '%abcdef%' AND id > 7 AND id < 9": "id > ? by id; id < ? by id",
+    "n > 5 AND k > 'a'": "n > ? by zones; k > ? by the table [",
+    "message LIKE '%ab%'": "message LIKE ? by the table; reads the whole table: the piece has less than 3 bytes [",
+    "message LIKE '%ab%' AND k IN ('x', 'y')": "k IN ? by entries; message LIKE ? by the table [",
+    "message GLOB '*'": "reads the whole table: the piece has less than 3 bytes [",
+    "1": "all rows [",
+}
+
+
+@test
+def plans_in_words(files):
+    db = made(files)
+    if not PLANS_SAY:
+        raise Skip("SQLite 3.38.2")
+    for condition, words in WORDS.items():
+        for part in words.split("; "):
+            text = plan(db, "SELECT * FROM log_index WHERE " + condition)
+            assert part in text and text.endswith("]"), text
+    key = "SELECT * FROM log_index WHERE k = 'x'"
+    add(db, 998)
+    assert "not merged" not in plan(db, key), plan(db, key)
+    add(db, 2)
+    assert "k = ? by entries; reads up to 1000 rows that are not merged" in plan(db, key), plan(db, key)
+    db.execute("DROP TRIGGER log_index_after_insert")
+    assert "k = ? by the table; reads the whole table: triggers on the table are gone; INSERT INTO log_index(log_index) VALUES ('merge') repairs it [" in plan(db, key), plan(db, key)
+
+
+@test
+def collations_with_odd_names(files):
+    """The plan's code is found behind all words, whatever columns and collations are called."""
+    db = files.connect()
+    for name in "plain", "[odd", "a\"b]; [":
+        db.create_collation(name, lambda a, b: (a > b) - (a < b))
+    execute(db, "CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT, n INTEGER, message TEXT, \"c [=1b0;;u1]\" TEXT)")
+    add(db, 300)
+    execute(db, "UPDATE log SET \"c [=1b0;;u1]\" = k", CREATE)
+    for name in "plain", "[odd", "a\"b]; [":
+        collation = '"%s"' % name.replace('"', '""')
+        for column_name in "k", "\"c [=1b0;;u1]\"":
+            for condition in "= 'key7' COLLATE %s", "COLLATE %s = 'key7'", "< 'key2' COLLATE %s", "COLLATE %s > 'key9'", "= 'key7'":
+                same(db, "SELECT id FROM {t} WHERE %s %s ORDER BY id" % (column_name, condition.replace("%s", collation)))
 
 
 # -- 'merge' heals -----------------------------------------------------------------------------------

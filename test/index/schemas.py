@@ -439,7 +439,7 @@ def pragma_is_denied(files):
     all_same(db)
     for sql in "SELECT * FROM log_index WHERE id = 77", "SELECT count(*) FROM log_index", "SELECT k FROM log_index ORDER BY n LIMIT 3", "INSERT INTO log(id) VALUES (9223372036854775807)":
         db.execute(sql).fetchall()
-    plan_says(db, "reads up to 999999999000 rows that are in no block yet")  # as many as a file has
+    plan_says(db, "reads up to 999999999000 rows that are not merged")  # as many as a file has
 
 
 @test

@@ -82,6 +82,9 @@ static int plan_has_blocks(const index_plan *plan){
 /* SQLite takes a table of which nothing is known to have so many rows. */
 #define INDEX_UNKNOWN_ROWS 1048576.0
 
+/* The plan says how many rows are not merged if they are as many. */
+#define INDEX_MANY_UNMERGED 1000.0
+
 /* Sets *num_rows to about how many rows there are, and adds to the remark what the layout
 ** tells.  It may be repaired before the plan runs, so that xFilter finds it by itself. */
 static int plan_read_layout(bloom_index *index, const index_plan *plan, double *num_rows,
@@ -99,7 +102,7 @@ static int plan_read_layout(bloom_index *index, const index_plan *plan, double *
     if( rc==SQLITE_OK && remark->doubt==NULL && layout->has_covered && plan_has_blocks(plan) ){
       rc = bloom_index_cost_is_outweighed(index, layout, &remark->is_outweighed);
     }
-    if( *num_rows - (double)layout->num_rows>(double)bloom_index_cost_most_unmerged(layout) ){
+    if( *num_rows - (double)layout->num_rows>=INDEX_MANY_UNMERGED ){
       remark->num_unmerged = (sqlite3_int64)(*num_rows - (double)layout->num_rows);
     }
   }else if( !bloom_sql_is_fatal(rc) ){

@@ -40,6 +40,7 @@ typedef struct index_condition {
   int is_list;     /* it is an IN, and its argument is a list */
   int is_literal;  /* its value is a literal in the statement's text */
   int is_unpassed; /* SQLite checks it, and the source does not */
+  int is_short;      /* a literal pattern without a piece; not in the text of a plan */
   int has_beginning; /* SQLite made a range of the pattern's beginning */
   int partner;     /* the other one of the ranges that SQLite makes of LIKE 'begin%'; -1: none */
   char collation[INDEX_MAX_COLLATION]; /* it compares by this one; "": by the column's own */

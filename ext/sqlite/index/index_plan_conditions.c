@@ -76,7 +76,7 @@ static void plan_set_collation(const bloom_index *index, index_condition *condit
   if( sqlite3_stricmp(told, declared)==0 ) return;
   if( is_equality && sqlite3_stricmp(told, "BINARY")==0 && bloom_collation_named(declared,
       &ignored) ) return;
-  if( strlen(told)>=INDEX_MAX_COLLATION
+  if( strlen(told)>=INDEX_MAX_COLLATION || strchr(told, '[') /* begins a plan's code */
      || (is_equality ? sqlite3_stricmp(declared, "BINARY")!=0
                      : bloom_index_plan_literal(info, number)==NULL) ){
     condition->is_unpassed = 1;

@@ -1,10 +1,10 @@
 /*
 ** Plans as text: what xBestIndex hands to xFilter, and EXPLAIN QUERY PLAN shows.
 **
-** idxNum has the bits of index_plan_flag.  idxStr is three fields, with ; ; and : behind them, and
-** then what people read:
+** idxNum has the bits of index_plan_flag.  idxStr is what people read, and in brackets three fields
+** with semicolons between them:
 **
-**   =1b0,>i;2-;u25: trace_id = ? AND id > ?
+**   trace_id = ? by entries; id > ? by id [=1b0,>i;2-;u25]
 **
 ** The first field has the conditions in the order of xFilter's arguments, with commas between them.
 ** Each is the code of its operator (bloom_index_kinds[]), its column's number, or `i` for the id,
@@ -62,22 +62,50 @@ static void plan_print_condition(sqlite3_str *text, const index_condition *condi
 static void plan_print_remark(const bloom_index *index, sqlite3_str *text,
                               const index_plan_remark *remark, int *is_nomem){
   if( remark->doubt ){
-    sqlite3_str_appendf(text, " (reads the whole table: %s)", remark->doubt);
+    sqlite3_str_appendf(text, "; reads the whole table: %s", remark->doubt);
   }else if( remark->doubted_key>=0 ){
     char *column = sqlite3_mprintf("column %s", bloom_index_key_name(index, remark->doubted_key));
     char *doubt = column ? bloom_index_source_say(index, NULL, column,
         index->config.keys[remark->doubted_key].doubt) : NULL;
-    if( doubt ) sqlite3_str_appendf(text, " (%s)", doubt);
+    if( doubt ) sqlite3_str_appendf(text, "; %s", doubt);
     else *is_nomem = 1;
     sqlite3_free(column);
     sqlite3_free(doubt);
   }else if( remark->is_outweighed ){
     sqlite3_str_appendall(text,
-                          " (reads the whole table: too many rows changed since the last merge; "
-                          "'merge' pays)");
+                          "; reads the whole table: too many rows changed since the last merge; "
+                          "'merge' pays");
   }else if( remark->num_unmerged>0 ){
-    sqlite3_str_appendf(text, " (reads up to %lld rows that are in no block yet; 'merge' pays)",
+    sqlite3_str_appendf(text, "; reads up to %lld rows that are not merged; 'merge' pays",
                         remark->num_unmerged);
+  }
+}
+
+/* Appends a condition, and what answers it. */
+static void plan_print_words(const bloom_index *index, sqlite3_str *text, const index_plan *plan,
+                             const index_condition *condition){
+  const int has_entries = !(plan->flags & (INDEX_PLAN_FREE | INDEX_PLAN_READS_ALL));
+  const char *by = "the table";
+  if( has_entries && condition->key>=0 ) by = "entries";
+  else if( has_entries && condition->zone>=0 ) by = "zones";
+  else if( condition->is_on_id ) by = "id";
+  else if( condition->is_unpassed ) by = "SQLite";
+  sqlite3_str_appendf(text, "%s %s%s by %s", condition->is_on_id ? index->columns.id_name
+                      : index->columns.list[condition->column].name, condition->is_list ? "IN"
+                      : bloom_index_kinds[condition->kind].sql,
+                      index_is_null_test(condition->kind) ? "" : " ?", by);
+}
+
+/* Appends why no entries are asked, where patterns have nothing to look for. */
+static void plan_print_short(sqlite3_str *text, const index_plan *plan){
+  int i, is_short = 0;
+  for(i=0; i<plan->num_conditions; i++){
+    const index_condition *condition = &plan->conditions[i];
+    if( condition->key>=0 || condition->zone>=0 || condition->is_on_id ) return;
+    is_short |= condition->is_short;
+  }
+  if( is_short ){
+    sqlite3_str_appendall(text, "; reads the whole table: the piece has less than 3 bytes");
   }
 }
 
@@ -85,6 +113,14 @@ char *bloom_index_plan_print(const bloom_index *index, const index_plan *plan,
                              const index_plan_remark *remark){
   sqlite3_str *text = sqlite3_str_new(NULL);
   int i, is_nomem = 0;
+  for(i=0; i<plan->num_conditions; i++){
+    if( i ) sqlite3_str_appendall(text, "; ");
+    plan_print_words(index, text, plan, &plan->conditions[i]);
+  }
+  if( plan->num_conditions==0 ) sqlite3_str_appendall(text, "all rows");
+  if( remark->doubt==NULL ) plan_print_short(text, plan);
+  plan_print_remark(index, text, remark, &is_nomem);
+  sqlite3_str_appendall(text, " [");
   for(i=0; i<plan->num_conditions; i++){
     if( i ) sqlite3_str_appendall(text, ",");
     plan_print_condition(text, &plan->conditions[i]);
@@ -95,16 +131,7 @@ char *bloom_index_plan_print(const bloom_index *index, const index_plan *plan,
                         : "+");
   }
   if( plan->limit>=0 ) sqlite3_str_appendall(text, "l");
-  sqlite3_str_appendf(text, ";u%llx:", plan->columns_used);
-  for(i=0; i<plan->num_conditions; i++){
-    const index_condition condition = plan->conditions[i];
-    const char *name = condition.is_on_id ? index->columns.id_name
-      : index->columns.list[condition.column].name;
-    sqlite3_str_appendf(text, "%s%s %s%s", i ? " AND " : " ", name, condition.is_list ? "IN"
-                        : bloom_index_kinds[condition.kind].sql,
-                        index_is_null_test(condition.kind) ? "" : " ?");
-  }
-  plan_print_remark(index, text, remark, &is_nomem);
+  sqlite3_str_appendf(text, ";u%llx]", plan->columns_used);
   if( !is_nomem ) return sqlite3_str_finish(text);
   sqlite3_free(sqlite3_str_finish(text));
   return NULL;
@@ -163,6 +190,7 @@ void bloom_index_plan_read(int number, const char *text, index_plan *plan){
   memset(plan, 0, sizeof(*plan));
   plan->flags = number;
   plan->limit = -1;
+  text = strrchr(text, '[') + 1; /* no collation in it has that character */
   while( text[0]!=';' ){
     text = plan_read_condition(text, &plan->conditions[plan->num_conditions++]);
     if( text[0]==',' ) text++;
@@ -176,7 +204,7 @@ void bloom_index_plan_read(int number, const char *text, index_plan *plan){
                                                        .is_descending = text[0]=='-'};
     }
   }
-  for(text+=2; *text!=':'; text++){
+  for(text+=2; *text!=']'; text++){
     plan->columns_used = plan->columns_used<<4 | (sqlite3_uint64)(*text<='9' ? *text - '0'
         : *text - 'a' + 10);
   }

@@ -206,7 +206,10 @@ int bloom_index_like_read_literal(index_condition *condition, sqlite3_value *lit
                                      : BLOOM_NEEDLE_LIKE, text, (size_t)sqlite3_value_bytes(copy));
   }
   if( text ) has_beginning = bloom_index_like_beginning(condition->kind, text)>0;
-  if( is_empty ) condition->key = -1;
+  if( is_empty ){
+    condition->is_short = condition->key>=0;
+    condition->key = -1;
+  }
   if( !has_beginning ) condition->zone = -1;
   sqlite3_value_free(copy);
   return rc;
