@@ -203,39 +203,27 @@ static int has_own_name(
   return has_own_form(data, NULL, name, table, sql, is_own);
 }
 
-/* Says yes to those of bloom 1.0 and 1.1, which wrote keys to the virtual table itself. */
+/* Says yes to those of bloom 1.0 and 1.1, which wrote keys to the virtual table itself.  A user's
+** trigger of such a name that does can only fail. */
 static int is_of_1_1(
   const void *data, const char *name, const char *table, const char *sql, int *is_own
 ){
-  static const char *const forms[] = {
-    "CREATE TRIGGER \"%w_before_insert\" BEFORE INSERT ON \"%w\" ",
-    "CREATE TRIGGER \"%w_after_insert\" AFTER INSERT ON \"%w\" ",
-    "CREATE TRIGGER \"%w_before_update\" BEFORE UPDATE ON \"%w\" ",
-    "CREATE TRIGGER \"%w_after_update\" AFTER UPDATE ON \"%w\" ",
-    "CREATE TRIGGER \"%w_before_delete\" BEFORE DELETE ON \"%w\" "
-  };
-  static const char *const columns[] = {"key", "removed", "unheard"};
   const bloom_vtab *vtab = data;
-  const bloom_token action = bloom_trigger_action(sql);
   char *begin = sqlite3_mprintf("BEGIN INSERT INTO \"%w\"(", vtab->name);
-  size_t i;
-  (void)name;
+  char *names = sqlite3_mprintf("%s_", vtab->name);
+  const char *action = bloom_trigger_action(sql).text;
+  const int has_memory = begin && names;
+  (void)table;
   *is_own = 0;
-  if( begin==NULL ) return SQLITE_NOMEM;
-  if( strncmp(action.text, begin, strlen(begin))==0 ){
-    const bloom_token column = bloom_token_first(action.text + strlen(begin));
-    for(i=0; i<BLOOM_COUNT_OF(columns); i++) *is_own |= bloom_token_is(column, columns[i]);
+  if( has_memory && strncmp(name, names, strlen(names))==0
+      && strncmp(action, begin, strlen(begin))==0 ){
+    const bloom_token column = bloom_token_first(action + strlen(begin));
+    *is_own = bloom_token_is(column, "key") || bloom_token_is(column, "removed")
+      || bloom_token_is(column, "unheard");
   }
   sqlite3_free(begin);
-  if( !*is_own ) return SQLITE_OK;
-  *is_own = 0;
-  for(i=0; i<BLOOM_COUNT_OF(forms) && !*is_own; i++){
-    begin = sqlite3_mprintf(forms[i], vtab->name, table);
-    if( begin==NULL ) return SQLITE_NOMEM;
-    *is_own = strncmp(sql, begin, strlen(begin))==0;
-    sqlite3_free(begin);
-  }
-  return SQLITE_OK;
+  sqlite3_free(names);
+  return has_memory ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 /* Sets triggers->are_all to 0 unless a trigger is what would be made of it now, or was by bloom
