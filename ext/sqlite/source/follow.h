@@ -22,7 +22,7 @@ typedef enum bloom_command {
   BLOOM_COMMAND_DELETE_ALL /* of a standalone filter */
 } bloom_command;
 
-/* Who asks whether all is well. */
+/* What asks for a check. */
 typedef enum bloom_checker {
   BLOOM_CHECK_COMMAND, /* 'integrity-check', to which doubts are findings, too */
   BLOOM_CHECK_PRAGMA,  /* PRAGMA integrity_check: a table that is read with care is not damaged */

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "../../core/debug.h"
 #include "../errors.h"
 #include "sql.h"
 
@@ -144,7 +145,9 @@ int bloom_source_equality(
 ){
   sqlite3 *db = source->connection->db;
   const char *collation;
-  int rc = sqlite3_table_column_metadata(db, source->schema, source->name, column->name, NULL,
+  int rc;
+  assert(column>=source->columns && column<source->columns + source->num_columns);
+  rc = sqlite3_table_column_metadata(db, source->schema, source->name, column->name, NULL,
                                          &collation, NULL, NULL, NULL);
   if( rc!=SQLITE_OK ){
     return bloom_sql_failure(source->connection, "bloom", source->name, rc, error);

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "../../core/debug.h"
 #include "../../core/hash.h"
 #include "../errors.h"
 #include "../key.h"
@@ -165,6 +166,7 @@ int bloom_sql_step(bloom_connection *connection, sqlite3_stmt *statement){
 }
 
 int bloom_sql_bind(sqlite3_stmt *statement, int number, sqlite3_value *value){
+  assert(number>=1 && number<=sqlite3_bind_parameter_count(statement));
   return sqlite3_value_type(value)==SQLITE_FLOAT
     ? sqlite3_bind_double(statement, number, sqlite3_value_double(value))
     : sqlite3_bind_value(statement, number, value);
@@ -361,6 +363,7 @@ int bloom_blob_write_row(
 ){
   sqlite3_blob *blob;
   int rc = bloom_blob_open(place, row, 1, num_bytes, &blob);
+  assert(bytes!=NULL && num_bytes>0);
   if( rc==SQLITE_OK ) rc = sqlite3_blob_write(blob, bytes, num_bytes, 0);
   return bloom_blob_close(blob, rc);
 }

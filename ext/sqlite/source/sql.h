@@ -49,8 +49,8 @@ int bloom_text_has(const char *text, const char *part);
 **
 ** In a hostile file a table can be a view, or have a trigger, that comes back to bloom while
 ** a statement of bloom's runs.  So while one is compiled or takes a step, nothing else of
-** bloom's on that connection runs SQL: it fails with SQLITE_CORRUPT_VTAB.  Who can do
-** without looks at connection->is_running first.  What stands between two steps is bloom's
+** bloom's on that connection runs SQL: it fails with SQLITE_CORRUPT_VTAB.  Code that can
+** do without tests connection->is_running first.  What stands between two steps is bloom's
 ** own code, which nothing comes back to.
 */
 
@@ -84,8 +84,8 @@ int bloom_sql_integer_text(bloom_connection *connection, sqlite3_int64 *number, 
 /* Runs a statement, and ignores its rows. */
 int bloom_sql_run(bloom_connection *connection, const char *format, ...);
 
-/* 1 if the transaction may be rolled back since a statement failed with rc, even one that reads:
-** who goes on as if nothing had happened would lose what the user wrote. */
+/* Returns 1 if the transaction may be rolled back since a statement failed with rc, even one that
+** reads: a caller that goes on as if nothing had happened would lose what the user wrote. */
 static inline int bloom_sql_is_fatal(int rc){
   return (rc & 0xff)==SQLITE_NOMEM || (rc & 0xff)==SQLITE_IOERR || (rc & 0xff)==SQLITE_FULL;
 }
@@ -121,8 +121,8 @@ sqlite3_stmt *bloom_sql_writer(bloom_connection *connection);
 /* 1 if two statements of the connection are in the middle of writing. */
 int bloom_sql_has_two_writers(bloom_connection *connection);
 
-/* Sets *has_rows to whether a statement of the connection may be in the middle of writing rows,
-** other than one statement without triggers: then rows of a trigger's table may be on their way. */
+/* Sets *has_rows to whether a statement of the connection may be mid write, other than one
+** statement without triggers: it may have written some rows of a trigger's table, but not all. */
 int bloom_sql_has_rows_on_their_way(bloom_connection *connection, int *has_rows);
 
 /* -- Rows as bytes -------------------------------------------------------------------------- */

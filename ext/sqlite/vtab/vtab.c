@@ -156,7 +156,7 @@ static int rename_table(
 }
 
 /* SQLite renames as under PRAGMA legacy_alter_table here, so triggers are made again.  Where they
-** were in doubt they only go, the guard with them: who writes would not find the journal. */
+** were in doubt they only go, the guard with them: a writer would not find the journal. */
 static int rename_journal(bloom_vtab *vtab, const char *new_name){
   bloom_vtab renamed = *vtab;
   bloom_vtab_triggers triggers = {.num_triggers = 0};

@@ -3,8 +3,8 @@
 **
 ** To fill it takes two scans of the source: the first counts the keys, the second sets bits.
 ** There is room for twice the keys.  Between a BEFORE trigger and the row's write a key is in
-** neither journal nor source once the journal was emptied, so who reads the source is refused
-** while rows are on their way.
+** neither journal nor source once the journal was emptied, so what reads the source is refused
+** while a statement of the connection may have written some of its rows but not all.
 **
 ** What has the names of a filter's tables and triggers already.
 **
@@ -331,6 +331,7 @@ static int fill(
   bloom_vtab_batch batch = {.vtab = vtab, .layout = layout, .is_new = 1};
   sqlite3_int64 num_keys = 0;
   int rc = bloom_vtab_new_layout(vtab, layout);
+  assert((args!=NULL)==(vtab->args.table!=NULL) && layout->num_layers==0);
   if( rc==SQLITE_OK ) rc = set_merged_at(vtab, layout);
   if( rc==SQLITE_OK && args ){
     rc = bloom_sql_integer_text(vtab->connection, &num_keys, bloom_vtab_keys_sql(vtab, args, 1));
@@ -368,7 +369,7 @@ static int make_all(
   return rc==SQLITE_OK ? fill(vtab, args, layout, is_create) : rc;
 }
 
-/* Fails because another statement, or this one's trigger, may have rows on their way. */
+/* Fails because another statement, or the one of whose trigger this is, may be mid write. */
 static int refuse_rows_on_their_way(bloom_vtab *vtab, const char *done, const char *hint){
   return bloom_vtab_fail(vtab, "bloom: %s cannot be %s by a trigger, or while another statement"
                                " writes: rows are on their way%s", vtab->name, done, hint);
@@ -491,6 +492,7 @@ static int rebuild_by(bloom_vtab *vtab, int is_merge){
   sqlite3 *db = vtab->connection->db;
   const sqlite3_int64 rowid = sqlite3_last_insert_rowid(db);
   int is_damaged, rc = bloom_vtab_check_schema(vtab);
+  assert(vtab->args.table);
   is_damaged = rc==SQLITE_CORRUPT_VTAB;
   if( is_damaged ){
     bloom_vtab_forget_message(vtab);
@@ -577,6 +579,7 @@ static int merge_keys(bloom_vtab *vtab, sqlite3_int64 max_rows, const char **dou
   bloom_vtab_layout layout;
   bloom_vtab_batch batch = {.vtab = vtab, .layout = &layout};
   int wants_room = 0, rc = bloom_vtab_check_schema(vtab);
+  assert(vtab->args.table && max_rows>=0);
   *doubt = NULL;
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_layout(vtab);
   if( rc==SQLITE_OK ) *doubt = vtab->is_checked ? vtab->doubt : BLOOM_VTAB_UNREADABLE_SCHEMA;
@@ -619,6 +622,7 @@ static int is_doubt_of_connection(bloom_vtab *vtab, int *is_of_connection){
 static int heal(bloom_vtab *vtab, sqlite3_int64 max_rows, const char *doubt, int rc){
   int is_mid_write, is_of_connection = 0;
   const int mid_rc = bloom_sql_has_rows_on_their_way(vtab->connection, &is_mid_write);
+  assert(doubt ? rc==SQLITE_OK : rc==SQLITE_CORRUPT_VTAB);
   if( mid_rc!=SQLITE_OK || is_mid_write ){
     bloom_vtab_forget_message(vtab);
     return mid_rc;

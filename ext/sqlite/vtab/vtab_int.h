@@ -226,7 +226,7 @@ int bloom_vtab_count_filled(
 /* Makes room for the pages of the last layer. */
 int bloom_vtab_insert_pages(bloom_vtab *vtab, const bloom_vtab_layout *layout);
 
-/* Hashes on their way into the pages of a filter of one layer, a million at a time. */
+/* Hashes that are to be added to the pages of a filter of one layer, a million at a time. */
 typedef struct bloom_vtab_batch {
   bloom_vtab *vtab;
   bloom_vtab_layout *layout; /* its num_filled is counted on */

@@ -181,6 +181,7 @@ static int add_row_to_set(bloom_vtab *vtab, sqlite3_stmt *row){
 static void add_anchor(bloom_vtab_unmerged *unmerged, bloom_vtab_anchor anchor){
   int i, num_kept = 0;
   const int last = unmerged->num_anchors - 1;
+  assert(last<0 || anchor.rowid>unmerged->anchors[last].rowid);
   if( last>0 && unmerged->anchors[last].rowid - unmerged->anchors[last-1].rowid<NEAR_ROWS ){
     unmerged->anchors[last] = anchor;
     return;
@@ -307,6 +308,7 @@ static int compare_first(bloom_vtab *vtab, sqlite3_int64 first_rowid){
 /* Forgets what was behind an anchor that is in the journal. */
 static void return_to_anchor(bloom_vtab_unmerged *unmerged, int number){
   const size_t num_hashes = unmerged->anchors[number].num_hashes;
+  assert(number<unmerged->num_anchors && num_hashes<=unmerged->hashes.num_hashes);
   unmerged->num_anchors = number + 1;
   while( unmerged->hashes.num_hashes>num_hashes ){
     bloom_hash_set_remove(&unmerged->hashes, unmerged->order[unmerged->hashes.num_hashes - 1]);
@@ -386,6 +388,7 @@ int bloom_vtab_take_unmerged(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vta
   bloom_vtab_layout *layout = batch->layout;
   sqlite3_stmt *row;
   int rc = prepare_rows(vtab, ALL, &row);
+  assert(layout->num_layers==1 && max_rows>=0);
   while( rc==SQLITE_OK && (max_rows==0 || num_rows<=max_rows)
          && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
     const sqlite3_int64 rowid = sqlite3_column_int64(row, ROWID);

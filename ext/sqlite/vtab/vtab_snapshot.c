@@ -229,6 +229,7 @@ int bloom_vtab_snapshot_column(
   const bloom_vtab_layout *layout = &snapshot->layout;
   char *note;
   int rc = SQLITE_OK;
+  assert(column<=BLOOM_VTAB_FILTER && column!=BLOOM_VTAB_KEY);
   switch( column ){
     case BLOOM_VTAB_NUM_KEYS:     sqlite3_result_int64(context, snapshot->num_keys); break;
     case BLOOM_VTAB_UNMERGED:     sqlite3_result_int64(context, snapshot->num_unmerged); break;

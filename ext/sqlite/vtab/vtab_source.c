@@ -232,6 +232,7 @@ static int compare_text(
   const bloom_vtab *vtab, const bloom_trigger *trigger, bloom_vtab_triggers *triggers
 ){
   int has_columns, is_same = 0;
+  assert(kind_of(vtab, trigger->name)<NUM_TRIGGER_KINDS);
   for(has_columns=0; has_columns<2 && !is_same; has_columns++){
     char *text = trigger_text(vtab, trigger->table, &triggers->args, kind_of(vtab, trigger->name),
                               has_columns);
@@ -402,6 +403,7 @@ char *bloom_vtab_keys_sql(const bloom_vtab *vtab, const bloom_vtab_args *args, i
   sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
   const int is_one = args->num_columns==1;
   int i;
+  assert(args->table && args->num_columns>0);
   if( is_count ) sqlite3_str_appendall(sql, "SELECT count(*)");
   for(i=0; !is_count && i<args->num_columns; i++){
     sqlite3_str_appendf(sql, "%s\"%w\".\"%w\"", i ? ", " : "SELECT ", args->table,
@@ -511,6 +513,7 @@ static int mark_schema(
 static int find_doubt(bloom_vtab *vtab, const char **doubt){
   bloom_vtab_triggers triggers = {.num_triggers = 0};
   sqlite3_int64 journal = 0, guard = 0;
+  assert(vtab->has_layout);
   int rc = bloom_schema_mark_begin(vtab->connection, vtab->schema, &vtab->mark);
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_triggers(vtab, &triggers);
   *doubt = NULL;
