@@ -404,7 +404,7 @@ def what_to_do_with_those_of_1_1_0(files):
 
 def lines_without_bloom(module):
     """The statements of the two blocks; for an index, as the sentence after them says."""
-    blocks = re.search(r"### Without bloom(.*?)\n## ", tools.page(), re.S).group(1)
+    blocks = re.search(r"### Without bloom(.*?)\n## ", tools.page("README.md"), re.S).group(1)
     statements = [sql for sql in re.findall(r"^sqlite> (.*)$", blocks, re.M) if not sql.startswith(".")]
     if module == FILTER:
         return statements
