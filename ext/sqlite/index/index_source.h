@@ -148,7 +148,8 @@ int bloom_index_num_tables(const bloom_index *index);
 /* What a column's table is called behind the index's name, its number aside. */
 const char *bloom_index_table_suffix(const index_key *key);
 
-/* Makes the tables, and counts them in *num_made; bloom_index_reset() fills them. */
+/* Makes the tables, or takes over those that a copy without virtual tables left, and counts them in
+** *num_made; bloom_index_reset() fills them. */
 int bloom_index_tables_create(bloom_index *index, int *num_made);
 
 /* Makes those that an index of bloom 1.2 has not got.  Its tables of blocks stay, empty, until the

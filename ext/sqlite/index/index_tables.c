@@ -57,10 +57,49 @@ static int tables_create_one(bloom_index *index, int i){
   return rc;
 }
 
+/* Sets *is_there to whether there is a table of this name and form. */
+static int tables_find(bloom_index *index, const char *name, const char *form,
+                       sqlite3_int64 *is_there){
+  *is_there = 0;
+  if( name==NULL ) return SQLITE_NOMEM;
+  return bloom_sql_integer(index->connection, is_there, "SELECT 1 FROM \"%w\".sqlite_master WHERE"
+                           " type = 'table' AND rootpage > 0 AND name = %Q COLLATE NOCASE AND"
+                           " sql GLOB %Q", index->schema, name, form);
+}
+
+/* Sets *is_left to whether table number i is one that a copy without virtual tables left: it has
+** the text of one, and no row, or a state with a right checksum lies beside it; and the index that
+** keeps its rowids, if it needs one.  All that it has can be made of the source again. */
+static int tables_find_left(bloom_index *index, int i, int has_state, int *is_left){
+  char *name = tables_name(index, &index->config, i);
+  const char *columns = i<INDEX_NUM_TABLES ? table_columns[i] : INDEX_DATA_COLUMN;
+  char *form = name ? sqlite3_mprintf("CREATE TABLE \"%w\"%s", name, columns) : NULL;
+  sqlite3_int64 is_there = 0, has_rows = 0, has_index = strcmp(columns, INDEX_DATA_COLUMN)!=0;
+  int rc = form ? tables_find(index, name, form, &is_there) : SQLITE_NOMEM;
+  if( rc==SQLITE_OK && is_there && !has_state ){
+    rc = bloom_sql_integer(index->connection, &has_rows, "SELECT 1 FROM \"%w\".\"%w\" LIMIT 1",
+                           index->schema, name);
+  }
+  if( rc==SQLITE_OK && is_there && !has_index ){
+    rc = bloom_sql_integer(index->connection, &has_index, "SELECT 1 FROM \"%w\".sqlite_master"
+                           " WHERE type = 'index' AND tbl_name = %Q COLLATE NOCASE AND name GLOB"
+                           " 'bloom_keeps_rowids_*'", index->schema, name);
+  }
+  *is_left = is_there && has_index && !has_rows;
+  sqlite3_free(name);
+  sqlite3_free(form);
+  return rc;
+}
+
 int bloom_index_tables_create(bloom_index *index, int *num_made){
-  int i, rc = SQLITE_OK;
+  bloom_index *left = bloom_index_new(index->connection, index->schema, index->name);
+  int i, has_state, rc = left ? bloom_index_config_read(left) : SQLITE_NOMEM;
+  has_state = rc==SQLITE_OK && left->damage==NULL;
+  if( left ) bloom_index_free(left);
   for(i=0; i<bloom_index_num_tables(index) && rc==SQLITE_OK; i++){
-    rc = tables_create_one(index, i);
+    int is_left;
+    rc = tables_find_left(index, i, has_state, &is_left);
+    if( rc==SQLITE_OK && !is_left ) rc = tables_create_one(index, i);
     if( rc==SQLITE_OK ) ++*num_made;
   }
   return rc;
@@ -106,16 +145,6 @@ int bloom_index_num_tables(const bloom_index *index){
 #define TABLES_FORM_OF_1_2 "(data BLOB)"
 static char *tables_name_of_1_2(const bloom_index *index, int i){
   return sqlite3_mprintf("%s_blocks_%d", index->name, i + 1);
-}
-
-/* Sets *is_there to whether there is a table of this name and form. */
-static int tables_find(bloom_index *index, const char *name, const char *form,
-                       sqlite3_int64 *is_there){
-  *is_there = 0;
-  if( name==NULL ) return SQLITE_NOMEM;
-  return bloom_sql_integer(index->connection, is_there, "SELECT 1 FROM \"%w\".sqlite_master WHERE"
-                           " type = 'table' AND rootpage > 0 AND name = %Q COLLATE NOCASE AND"
-                           " sql GLOB %Q", index->schema, name, form);
 }
 
 /* SQLite drops no table while a command runs. */
