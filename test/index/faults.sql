@@ -104,3 +104,14 @@ CREATE INDEX followed_by_part ON followed(part);
 SELECT count(*) FROM followed_k WHERE part = 12;
 SELECT count(*) FROM followed_k WHERE part GLOB 'a*' AND part >= 'a' AND part < 'b';
 DROP INDEX followed_by_part;
+
+----
+CREATE TABLE many(id INTEGER PRIMARY KEY, part TEXT);
+INSERT INTO many(part) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300) SELECT i % 3 FROM n;
+CREATE INDEX many_by_part ON many(part);
+CREATE VIRTUAL TABLE many_k USING bloom_index(many, part);
+SELECT count(*) FROM many_k;
+SELECT DISTINCT part FROM many_k;
+SELECT count(*) FROM many_k WHERE part = 2;
+DROP TABLE many_k;
+DROP TABLE many;
