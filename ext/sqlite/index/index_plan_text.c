@@ -99,6 +99,7 @@ static void plan_print_words(const bloom_index *index, sqlite3_str *text, const 
 /* Appends why no entries are asked, where patterns have nothing to look for. */
 static void plan_print_short(sqlite3_str *text, const index_plan *plan){
   int i, is_short = 0;
+  if( plan->flags & INDEX_PLAN_SLICES ) return; /* a LIMIT ends it before */
   for(i=0; i<plan->num_conditions; i++){
     const index_condition *condition = &plan->conditions[i];
     if( condition->key>=0 || condition->zone>=0 || condition->is_on_id ) return;
@@ -118,6 +119,10 @@ char *bloom_index_plan_print(const bloom_index *index, const index_plan *plan,
     plan_print_words(index, text, plan, &plan->conditions[i]);
   }
   if( plan->num_conditions==0 ) sqlite3_str_appendall(text, "all rows");
+  if( plan->flags & INDEX_PLAN_SLICES ){
+    sqlite3_str_appendf(text, "; ORDER BY %s by zones",
+                        index->columns.list[plan->orders[0].column].name);
+  }
   if( remark->doubt==NULL ) plan_print_short(text, plan);
   plan_print_remark(index, text, remark, &is_nomem);
   sqlite3_str_appendall(text, " [");
