@@ -43,7 +43,7 @@ KINDS = {
     "self-join": ["SELECT a.id, b.ts FROM {t} AS a JOIN {t} AS b ON b.id = a.id[| + 1] WHERE a.id BETWEEN <id> AND <next>"],
     "exists": ["SELECT o.n FROM o WHERE [NOT |]EXISTS (SELECT 1 FROM {t} AS t WHERE t.user_id = o.u[| AND t.status = 500| AND t.service = 'api'])"],
     "least": ["SELECT [min(id)|min(ts)|max(id)|max(ts)|max(day)] FROM {t}[|| WHERE service = 'api'| WHERE user_id = <user>| WHERE id > <id>| WHERE ts >= <ts>| WHERE status = 200]"],
-    "distinct": ["SELECT DISTINCT [service|day|user_id] FROM {t}[| ORDER BY 1]", "SELECT DISTINCT user_id FROM {t} WHERE service = 'auth'"],
+    "distinct": ["SELECT DISTINCT [service|day|user_id|status] FROM {t}[| ORDER BY 1| ORDER BY 1 DESC]", "SELECT DISTINCT user_id FROM {t} WHERE service = 'auth'"],
     "groups": ["SELECT [service|status|day], count(*) FROM {t} GROUP BY 1", "SELECT user_id, max(id) FROM {t} WHERE user_id < <user> GROUP BY user_id",
                "SELECT day, count(*) FROM {t} WHERE day >= <day> GROUP BY day"],
     "ordered": ["SELECT [id|id, message|id, ts, status] FROM {t}[|| WHERE user_id = <user>] ORDER BY [ts|id|day, id|day DESC, id|ts DESC|id DESC] LIMIT [1|10|50][| OFFSET 10| OFFSET 300]",
@@ -109,7 +109,7 @@ def make(db, r, num_rows, is_analyzed):
     db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, ts INTEGER NOT NULL, day TEXT, user_id INTEGER, code TEXT, mark BLOB, any_key, service TEXT NOT NULL, status INTEGER,"
                " message TEXT, trace TEXT, n INTEGER)")
     db.executemany("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (
-        (i, 1700000000 + i * 30, day_of(i, num_rows), r.randint(1, num_rows // 40), str(i * 3),
+        (i, 1700000000 + i * 30, day_of(i, num_rows), r.randint(1, num_rows // 40) if i % 90 else None, str(i * 3),
          i * 3 if i % 2 else str(i * 3).encode(), i * 3 if i % 3 else str(i * 3), r.choice(["web", "web", "web", "api", "auth", "mail"]), r.choice([200] * 8 + [404, 500]),
          "request %d of %d" % (r.randint(10, 99999), i), "trace%d" % i, r.randint(1, 100)) for i in range(1, num_rows + 1)))
     for column in "ts", "day", "user_id", "code", "mark", "any_key", "service", "message":
@@ -149,6 +149,8 @@ def numbers(db, r, num_queries):
         base = r.choice(bases)
         value = r.choice([base, float(base), base + r.choice([0.5, 1e-7 * base]), "2024-%02d-%02d" % (r.randint(1, 12), r.randint(1, 28)), "%x" % r.randrange(1 << 32)] + [looks_like(r, base)] * 4)
         db.execute("INSERT INTO texts VALUES (?, ?, ?, ?, ?, ?, 1)", (number,) + (value,) * 5)
+    # Numbers too small for a REAL are 0.
+    db.executemany("INSERT INTO texts VALUES (?, ?, ?, ?, ?, ?, 1)", ((3000 + n,) + (text,) * 5 for n, text in enumerate(["5e-400", "1E-3000", "12.5e-999", "-7e-400"])))
     for column in columns:
         db.execute("CREATE INDEX texts_%s ON texts(%s)" % (column, column))
     db.execute("CREATE VIRTUAL TABLE texts_index USING bloom_index(texts, k)")

@@ -66,15 +66,15 @@ static void numbers_add(index_list *list, sqlite3_int64 digits){
 }
 
 /* Sets *list to what texts begin with that are equal to a number, and do not begin with blanks, a
-** sign, a zero or a point; *is_set, if there are such. */
+** sign, a zero or a point; *is_set, unless they may begin with any digit: '5e-400' is 0. */
 static int numbers_list(index_list *list, double number, int *is_set){
   char text[NUMBERS_DIGITS + 16];
   sqlite3_int64 digits = 0, first = 1;
   int i;
   if( number<0 ) number = -number;
-  *is_set = number==0 || (number>1e-300 && number<1e300);
+  *is_set = number>1e-300 && number<1e300;
   bloom_index_list_free(list);
-  if( !*is_set || number==0 ) return SQLITE_OK;
+  if( !*is_set ) return SQLITE_OK;
   list->prefixes = sqlite3_malloc64(9*NUMBERS_DIGITS * sizeof(list->prefixes[0]));
   if( list->prefixes==NULL ) return SQLITE_NOMEM;
   /* 1.23456789e+05 */
