@@ -72,7 +72,8 @@ SELECT count(*) FROM without_pages(1); -- error
 SELECT count(*), bloom_may_contain((SELECT handle FROM without_trigger), 1) FROM without_trigger(1);
 SELECT note FROM without_trigger;
 INSERT INTO without_trigger(without_trigger) VALUES ('integrity-check'); -- error
-INSERT INTO without_trigger(without_trigger) VALUES ('merge'); -- error
+INSERT INTO without_trigger(without_trigger) VALUES ('merge=1'); -- error
+INSERT INTO without_trigger(without_trigger) VALUES ('merge');
 INSERT INTO without_keys(without_keys) VALUES ('integrity-check'); -- error
 SELECT count(*), bloom_may_contain((SELECT handle FROM without_journal), 1) FROM without_journal(1);
 CREATE VIRTUAL TABLE key USING bloom(keys, k); -- error
