@@ -13,7 +13,6 @@
 #define bloom_entries_writer_add    small_entries_writer_add
 #define bloom_entries_writer_finish small_entries_writer_finish
 
-#include "../../ext/core/entries/entries_read.c"
-#include "../../ext/core/entries/entries_write.c"
+#include "../../ext/core/entries/entries.c"
 
 #include "entries_test.c"

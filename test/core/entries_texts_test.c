@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../ext/core/entries/needles.h"
+#include "../../ext/core/entries/texts.h"
 
 #define MAX_TEXT   300
 #define MAX_GRAMS  ((size_t)4*MAX_TEXT)

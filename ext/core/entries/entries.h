@@ -14,7 +14,7 @@
 ** A row's rowid is slot<<56 | id of its last list, slot being the run's, so that the first rowid
 ** that is not below slot<<56 | id is that of the only row that can hold the list.
 **
-** entries_read.c reads a row, entries_write.c writes it.  The caller owns all memory.
+** The caller owns all memory.
 ** ../../FORMATS.md describes the bytes.
 */
 #ifndef BLOOM_CORE_ENTRIES_ENTRIES_H
@@ -24,6 +24,8 @@
 #include <stdint.h>
 
 #include "../debug.h"
+#include "../hash.h"
+#include "../numeric.h"
 
 /* Bytes of a row, at most.  Tests set less, and smaller segments, for more rows and segments. */
 #ifndef BLOOM_ENTRIES_ROW_BYTES
@@ -72,6 +74,13 @@ static inline uint64_t bloom_entries_id(uint64_t token, uint32_t segment, uint32
 static inline uint64_t bloom_entries_rowid(uint32_t slot, uint64_t last_id){
   assert( slot<256 && last_id<=BLOOM_ENTRIES_ID_MASK );
   return (uint64_t)slot << BLOOM_ENTRIES_ID_BITS | last_id;
+}
+
+/* Returns the checksum of a row of entries or zones, which its first 8 bytes hold. */
+static inline uint64_t bloom_entries_checksum(const uint8_t *bytes, size_t num_bytes,
+                                              uint64_t run_number, uint64_t rowid){
+  return bloom_mix64(bloom_xxh3(bytes + 8, num_bytes - 8)
+                     ^ bloom_mix64(run_number + bloom_mix64(rowid)));
 }
 
 /* What end_block says of a run's lists. */

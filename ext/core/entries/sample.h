@@ -1,5 +1,5 @@
 /*
-** A sample of a column's texts, from which the cuts of its classes are chosen (lists.h).
+** A sample of a column's texts, from which the cuts of its classes are chosen (texts.h).
 **
 ** More lists tell texts apart better, and take more room.  So common classes are cut into many
 ** lists and rare ones into few, as long as there is room:

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "../bytes.h"
-#include "entries_shape.h"
+#include "entries.h"
 
 /* Classes; the first and the last are below and above every value. */
 enum { CLASS_BELOW = 0, CLASS_NUMBER = 1, CLASS_TEXT = 2, CLASS_BLOB = 3, CLASS_ABOVE = 255 };
@@ -208,7 +208,7 @@ int bloom_zone_has(const bloom_zone *zone, const bloom_zone_span *span){
 /* -- Packed -------------------------------------------------------------------------------- */
 
 /* A row, little-endian:
-**   0   u64  checksum of the rest (entries_checksum())
+**   0   u64  checksum of the rest (bloom_entries_checksum())
 **   8   u32  a bit for each zone that has NULL
 **   12  u32  a bit for each that has a first span
 **   16  u32  a bit for each that has a second one
@@ -260,7 +260,7 @@ size_t bloom_zone_row_pack(const bloom_zone *zones, uint64_t number, uint64_t ro
   for(i=0; i<num_keys; i++, next+=kept-prefix){
     memcpy(next, keys[i]->bytes + prefix, kept - prefix);
   }
-  bloom_store64_le(out, entries_checksum(out, (size_t)(next - out), number, rowid));
+  bloom_store64_le(out, bloom_entries_checksum(out, (size_t)(next - out), number, rowid));
   return (size_t)(next - out);
 }
 
@@ -289,7 +289,7 @@ int bloom_zone_row_unpack(const uint8_t *bytes, size_t num_bytes, uint64_t numbe
   zone_row_reader reader;
   uint32_t i, half;
   if( num_bytes<BLOOM_ZONE_ROW_HEAD || num_bytes>BLOOM_ZONE_ROW_BYTES
-     || bloom_load64_le(bytes)!=entries_checksum(bytes, num_bytes, number, rowid) ) return 0;
+     || bloom_load64_le(bytes)!=bloom_entries_checksum(bytes, num_bytes, number, rowid) ) return 0;
   reader.prefix_bytes = bytes[20];
   reader.kept_bytes = bytes[21];
   reader.prefix = bytes + BLOOM_ZONE_ROW_HEAD;

@@ -11,7 +11,7 @@
 #define BLOOM_SQLITE_INDEX_ENTRIES_H
 
 #include "../../core/entries/entries.h"
-#include "../../core/entries/lists.h"
+#include "../../core/entries/texts.h"
 
 #include "index_int.h"
 

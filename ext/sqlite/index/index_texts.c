@@ -6,7 +6,7 @@
 ** their block is on a list that is always read: a REAL's text depends on SQLite's version.
 **
 ** How grams are cut into lists is a row of the column's NAME_entriesN, of rowid -1 or -2 by the
-** generation's place: the 6,147 bytes of core/entries/lists.h and 8 of checksum, which the lists'
+** generation's place: the 6,147 bytes of core/entries/texts.h and 8 of checksum, which the lists'
 ** number, drawn at random, is part of.
 */
 #include "index_texts.h"

@@ -4,7 +4,7 @@
 #ifndef BLOOM_SQLITE_INDEX_TEXTS_H
 #define BLOOM_SQLITE_INDEX_TEXTS_H
 
-#include "../../core/entries/needles.h"
+#include "../../core/entries/texts.h"
 #include "../../core/entries/regexp.h"
 
 #include "index_candidates.h"

@@ -9,7 +9,7 @@
 
 #include <sqlite3.h>
 
-#include "../../../ext/core/entries/needles.h"
+#include "../../../ext/core/entries/texts.h"
 
 #define MAX_STEPS   24
 #define MAX_TEXT    400
