@@ -135,6 +135,16 @@ def vacuum_keeps_rowids(files):
     command(db, "integrity-check")
 
 
+@test
+def damage_that_no_query_meets(files):
+    """A 'merge' behind a check that found it repairs it."""
+    db = make(files.connect(), 30, "k, message RANGE")
+    db.execute("UPDATE log_index_zones2 SET data = zeroblob(20)")
+    fails(db, CHECK, "damaged")
+    command(db, "merge")
+    command(db, "integrity-check")
+
+
 A_PAGE = "reads the whole table: a page of the index is damaged; 'merge' repairs it"
 # What is done, what the plan says once a query has met it, and what 'integrity-check' says.
 DAMAGES = [

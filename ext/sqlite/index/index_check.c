@@ -248,6 +248,7 @@ static int index_check_state(bloom_index *index, bloom_checker checker,
 
 int bloom_index_check(bloom_index *index, bloom_checker checker, char **finding){
   const index_layout *layout = NULL;
+  uint64_t number = 0;
   int rc;
   *finding = NULL;
   /* What is in memory may be right where the tables are not. */
@@ -257,6 +258,7 @@ int bloom_index_check(bloom_index *index, bloom_checker checker, char **finding)
     return index_check_say(finding, "bloom_index: %s %s", index->name, index->damage);
   }
   rc = index_check_state(index, checker, &layout, finding);
+  if( layout ) number = layout->number;
   if( rc==SQLITE_OK && *finding==NULL && layout && layout->has_covered
    && checker!=BLOOM_CHECK_QUICK ){
     rc = index_check_rows(index, layout, finding);
@@ -266,6 +268,8 @@ int bloom_index_check(bloom_index *index, bloom_checker checker, char **finding)
     /* A page of a B-tree: 'rebuild' may not be able to. */
     return bloom_index_failure(index, rc, finding)==SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
   }
+  /* 'merge' repairs it, too, where this connection runs it. */
+  if( layout ) bloom_connection_note_damage(index->connection, number);
   return index_check_say(finding, "bloom_index: %s is damaged: a page of it; 'rebuild' repairs it",
                          index->name);
 }
