@@ -2,6 +2,7 @@
 
     python3 test/index/writers.py [--load ./bloom] [--only NAME]
 """
+import itertools
 import sqlite3
 import sys
 
@@ -282,6 +283,56 @@ def functions_of_the_program(files):
     db.set_authorizer(lambda action, name, *rest: sqlite3.SQLITE_IGNORE if (action, name) == (sqlite3.SQLITE_PRAGMA, "function_list") else sqlite3.SQLITE_OK)
     expect(db.execute("SELECT id FROM log_index WHERE k LIKE 'key77'").fetchall(), [(77,)])
     expect(db.execute("SELECT id FROM log_index WHERE k GLOB 'key77'").fetchall(), [(77,)])
+
+
+@test
+def functions_are_shown_to_be_built_in(files):
+    """By the ends that SQLite makes of a pattern, without the list of functions, which takes longer than a look-up: in UTF-8, from 3.40 on."""
+    asked = []
+    db = files.connect()
+    make(db, indexed="k LIKE")
+    db.set_authorizer(lambda action, name, *rest: asked.append(name) or sqlite3.SQLITE_OK if action == sqlite3.SQLITE_PRAGMA else sqlite3.SQLITE_OK)
+    for sql, setting in ("SELECT id FROM {t} WHERE k LIKE '%y77%'", None), ("SELECT id FROM {t} WHERE k GLOB '*y77*'", None), (
+            "SELECT id FROM {t} WHERE k LIKE '%Y77%'", 1), ("SELECT id FROM {t} WHERE k LIKE '%Y77%' ", 0):
+        if setting is not None:
+            db.execute("PRAGMA case_sensitive_like = %d" % setting)
+        asked.clear()
+        same(db, sql)
+        expect("function_list" in asked, setting == 1 or sqlite3.sqlite_version_info < (3, 40), sql)
+
+
+FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
+UTF8, UTF16LE, UTF16BE, UTF16 = 1, 2, 3, 4
+
+
+def count_by(api, sql):
+    statement = api.prepare(sql)
+    expect(api.lib.sqlite3_step(statement), 100)
+    found = api.lib.sqlite3_column_int64(statement, 0)
+    api.lib.sqlite3_finalize(statement)
+    return found
+
+
+def a_function_replaced(files, encoding):
+    """SQLite's like() and glob() by others, for any encoding and number of arguments, before or after a PRAGMA that registers like(), too."""
+    db = files.connect()
+    db.execute("PRAGMA encoding = '%s'" % encoding)
+    make(db, indexed="k LIKE")
+    db.close()
+    pragma = "PRAGMA case_sensitive_like = 0"
+    for name, sql in ("like", "SELECT count(*) FROM {t} WHERE k LIKE '%y77%'"), ("glob", "SELECT count(*) FROM {t} WHERE k GLOB '*y77*'"):
+        for num_args, of, before, after in itertools.product((2, -1), (UTF8, UTF16LE, UTF16BE, UTF16), ("", pragma), ("", pragma)):
+            api = Api(files.path, files.load)
+            is_true = FUNCTION(lambda context, num_args, args: api.lib.sqlite3_result_int(ctypes.c_void_p(context), 1))
+            api.run(before)
+            api.ok(api.lib.sqlite3_create_function(api.db, name.encode(), num_args, of, None, is_true, None, None))
+            api.run(after)
+            expect(count_by(api, sql.format(t="log_index")), count_by(api, sql.format(t="log")), "%s(%d), encoding %d; %s; %s" % (name, num_args, of, before, after))
+            api.close()
+
+
+for encoding in "UTF-8", "UTF-16le", "UTF-16be":
+    case(a_function_replaced, encoding, encoding)
 
 
 @test

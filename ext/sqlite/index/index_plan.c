@@ -277,6 +277,10 @@ int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   index_plan_remark remark = {.doubted_key = -1};
   double num_rows = INDEX_UNKNOWN_ROWS;
   int rc;
+  if( index->like_end ){
+    bloom_index_like_see(index, info);
+    return SQLITE_OK;
+  }
   if( index->damage ) return bloom_index_fail_damaged(index);
   rc = plan_check_columns(index, info);
   if( rc!=SQLITE_OK ) return rc;
