@@ -98,10 +98,20 @@ static int index_fill(bloom_index *index){
   return rc;
 }
 
+/* Sets *has_state to whether a copy without virtual tables left a state with a right checksum. */
+static int index_find_state(const bloom_index *index, int *has_state){
+  bloom_index *left = bloom_index_new(index->connection, index->schema, index->name);
+  const int rc = left ? bloom_index_config_read(left) : SQLITE_NOMEM;
+  *has_state = rc==SQLITE_OK && left->damage==NULL;
+  if( left ) bloom_index_free(left);
+  return rc;
+}
+
 /* Makes all of an index of which config and declaration are good. */
 static int index_make(bloom_index *index, char **error){
   const sqlite3_int64 last_rowid = sqlite3_last_insert_rowid(index->connection->db);
-  int num_tables = 0, rc = bloom_index_tables_create(index, &num_tables);
+  int num_tables = 0, has_state, rc = index_find_state(index, &has_state);
+  if( rc==SQLITE_OK ) rc = bloom_index_tables_create(index, has_state, &num_tables);
   if( rc==SQLITE_OK ) rc = bloom_index_canary_write(index);
   if( rc==SQLITE_OK ){
     index->source_name = sqlite3_mprintf("%s", index->config.source);

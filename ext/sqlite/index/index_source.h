@@ -149,8 +149,8 @@ int bloom_index_num_tables(const bloom_index *index);
 const char *bloom_index_table_suffix(const index_key *key);
 
 /* Makes the tables, or takes over those that a copy without virtual tables left, and counts them in
-** *num_made; bloom_index_reset() fills them. */
-int bloom_index_tables_create(bloom_index *index, int *num_made);
+** *num_made; bloom_index_reset() fills them.  has_state: a state with a right checksum is there. */
+int bloom_index_tables_create(bloom_index *index, int has_state, int *num_made);
 
 /* Makes those that an index of bloom 1.2 has not got.  Its tables of blocks stay, empty, until the
 ** index is dropped. */

@@ -91,11 +91,8 @@ static int tables_find_left(bloom_index *index, int i, int has_state, int *is_le
   return rc;
 }
 
-int bloom_index_tables_create(bloom_index *index, int *num_made){
-  bloom_index *left = bloom_index_new(index->connection, index->schema, index->name);
-  int i, has_state, rc = left ? bloom_index_config_read(left) : SQLITE_NOMEM;
-  has_state = rc==SQLITE_OK && left->damage==NULL;
-  if( left ) bloom_index_free(left);
+int bloom_index_tables_create(bloom_index *index, int has_state, int *num_made){
+  int i, rc = SQLITE_OK;
   for(i=0; i<bloom_index_num_tables(index) && rc==SQLITE_OK; i++){
     int is_left;
     rc = tables_find_left(index, i, has_state, &is_left);
