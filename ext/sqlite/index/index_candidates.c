@@ -6,9 +6,8 @@
 ** blocks, and the ids of rows that are not merged, or changed since, are sorted and joined: each
 ** row is read once, in the order of ids.  Where a page is damaged, everything is read.
 */
-#include "index_texts.h"
+#include "index_values.h"
 #include "index_source.h"
-#include "index_zones.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,15 @@
 /*
-** Commands: 'merge' and 'rebuild', as a whole.
+** Commands: 'merge' and 'rebuild', as a whole, and 'integrity-check'.
 */
 #include "index_merge.h"
 #include "index_source.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 #include "../errors.h"
+
+/* == 'merge' and 'rebuild' ============================================================= */
 
 /* Empties a column's table. */
 static int merge_reset_key(bloom_index *index, int key){
@@ -172,4 +175,276 @@ int bloom_index_merge(bloom_index *index, sqlite3_int64 max_rows, char **error){
   sqlite3_free(doubt);
   bloom_index_source_free(&source);
   return rc;
+}
+
+/* == 'integrity-check' ================================================================= */
+
+/*
+** 'integrity-check': is each row entered by its values, those aside that are noted as changed?
+*/
+
+/* The check of a column. */
+typedef struct index_checker {
+  bloom_index *index;
+  const index_layout *layout;
+  int key;
+  sqlite3_stmt *rows; /* ?1 and ?2 are the first and the last id */
+  char **finding;
+} index_checker;
+
+/* Sets *finding by a format of sqlite3_mprintf(). */
+static int index_check_say(char **finding, const char *format, ...){
+  va_list arguments;
+  va_start(arguments, format);
+  *finding = sqlite3_vmprintf(format, arguments);
+  va_end(arguments);
+  return *finding ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+/* Says that a row is missing; by is what should have it. */
+static int index_check_say_missing(const index_checker *checker, sqlite3_int64 id, const char *by){
+  const bloom_index *index = checker->index;
+  return index_check_say(checker->finding, "bloom_index: %s misses row %lld by %scolumn %s; INSERT"
+                         " INTO \"%w\"(\"%w\") VALUES ('rebuild') repairs it", index->name, id, by,
+                         bloom_index_key_name(index, checker->key), index->name, index->name);
+}
+
+/* -- Rows ------------------------------------------------------------------------------------ */
+
+/* The generation that has an id. */
+static const index_generation *index_check_generation(const index_layout *layout,
+                                                      sqlite3_int64 id){
+  return &layout->generations[layout->num_generations==2 && id<=layout->bound];
+}
+
+/* Sets *is_found to whether a look-up of a value finds its block: versions of SQLite read some
+** decimals as neighbouring REALs, so that one made by another has other tokens. */
+static int index_check_look_up(const index_checker *checker, const index_generation *generation,
+                               sqlite3_value *value, uint32_t block, int *is_found){
+  bloom_index *index = checker->index;
+  const index_key *column = &index->config.keys[checker->key];
+  bloom_key_hashes hashes = {0};
+  index_block_set found;
+  int i, rc = bloom_index_blocks_make(&found, generation->num_spans);
+  if( rc==SQLITE_OK && !column->is_like ){
+    rc = bloom_query_hashes(index->connection->db, column->equality, value, &hashes);
+  }
+  for(i=0; i<hashes.num_hashes && rc==SQLITE_OK; i++){
+    const uint32_t hash_bits = generation->keys[checker->key].hash_bits;
+    const index_tokens token = {hashes.hashes[i] >> (64 - hash_bits), 1};
+    rc = bloom_index_look_up(index, generation, checker->key, &token, 1, NULL, &found);
+  }
+  if( found.segments ) *is_found = bloom_index_blocks_next(&found, block)==block;
+  bloom_index_blocks_free(&found);
+  return rc;
+}
+
+/* Looks for a row whose value has no entry in a block, and says so. */
+static int index_check_find_row(index_checker *checker, const index_generation *generation,
+                                const index_spans *spans, uint32_t block){
+  int is_found = 1, rc = SQLITE_OK;
+  sqlite3_bind_int64(checker->rows, 1, bloom_index_block_first(spans, block));
+  sqlite3_bind_int64(checker->rows, 2, bloom_index_block_last(spans, block));
+  while( rc==SQLITE_OK
+        && (rc = bloom_sql_step(checker->index->connection, checker->rows))==SQLITE_ROW ){
+    sqlite3_value *value = sqlite3_column_value(checker->rows, checker->key + 1);
+    rc = index_check_look_up(checker, generation, value, block, &is_found);
+    if( rc==SQLITE_OK && !is_found ){
+      rc = index_check_say_missing(checker, sqlite3_column_int64(checker->rows, 0), "");
+      break;
+    }
+  }
+  sqlite3_reset(checker->rows);
+  return rc==SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+/* Looks for each of the pairs in memory among the entries.  *missing is the block of one that is
+** not there, UINT32_MAX if all are. */
+static int index_check_pairs(index_checker *checker, const index_generation *generation,
+                             index_pairs *pairs, uint32_t *missing){
+  const index_key_layout *of_key = &generation->keys[checker->key];
+  const uint32_t mask = ((uint32_t)1 << INDEX_PAIR_BLOCK_BITS) - 1;
+  const index_run *runs[INDEX_ROOM_RUNS];
+  index_union *lists = sqlite3_malloc64(sizeof(*lists));
+  uint32_t j, at = 0;
+  size_t i;
+  int is_found = 1, rc = lists ? bloom_index_pairs_sort(pairs) : SQLITE_NOMEM;
+  *missing = UINT32_MAX;
+  if( lists ) lists->runs = NULL;
+  for(j=0; j<of_key->num_runs; j++) runs[j] = &of_key->runs[j];
+  if( rc==SQLITE_OK && pairs->num_pairs>0 ){
+    rc = bloom_index_union_start(lists, checker->index, checker->key, of_key, runs,
+                                 (int)of_key->num_runs,
+                                 pairs->list[0] >> INDEX_PAIR_BLOCK_BITS, 0);
+    if( rc==SQLITE_OK ) rc = bloom_index_union_next(lists, &is_found);
+  }
+  for(i=0; i<pairs->num_pairs && rc==SQLITE_OK && *missing==UINT32_MAX; i++){
+    const uint64_t token = pairs->list[i] >> INDEX_PAIR_BLOCK_BITS;
+    const uint32_t block = (uint32_t)pairs->list[i] & mask;
+    const uint32_t segment = block/BLOOM_SEGMENT_BLOCKS;
+    while( rc==SQLITE_OK && is_found && (lists->token<token
+           || (lists->token==token && lists->segment<segment)) ){
+      rc = bloom_index_union_next(lists, &is_found);
+      at = 0;
+    }
+    if( rc!=SQLITE_OK ) break;
+    if( is_found && lists->token==token && lists->segment==segment ){
+      while( at<lists->num_blocks && lists->blocks[at]<block%BLOOM_SEGMENT_BLOCKS ) at++;
+      if( at<lists->num_blocks && lists->blocks[at]==block%BLOOM_SEGMENT_BLOCKS ) continue;
+    }
+    *missing = block;
+  }
+  if( lists ) bloom_index_union_end(lists);
+  sqlite3_free(lists);
+  bloom_index_pairs_clear(pairs);
+  return rc;
+}
+
+/* Compares the entries or zones of a generation with the rows whose ids are first .. last. */
+static int index_check_generation_rows(index_checker *checker, const index_generation *generation,
+                                       sqlite3_int64 first, sqlite3_int64 last){
+  bloom_index *index = checker->index;
+  const index_key *key = &index->config.keys[checker->key];
+  const char *by = key->is_range ? "the zones of " : "";
+  const bloom_lists *lists = NULL;
+  index_zone_merge *zones = NULL;
+  index_spans *spans;
+  index_pairs pairs;
+  uint32_t missing = UINT32_MAX, block;
+  int has_row = 1, is_found = 1;
+  int rc = bloom_index_spans_read(index, checker->layout, generation, &spans);
+  memset(&pairs, 0, sizeof(pairs));
+  if( rc==SQLITE_OK && key->is_like ){
+    rc = bloom_index_lists_read(index, generation, checker->key, &lists);
+  }
+  if( rc==SQLITE_OK && key->is_range ){
+    rc = bloom_index_zones_start(index, generation, checker->key, &zones);
+  }
+  if( rc==SQLITE_OK ) rc = bloom_index_pairs_start(&pairs, lists);
+  sqlite3_bind_int64(checker->rows, 1, first);
+  sqlite3_bind_int64(checker->rows, 2, last);
+  while( rc==SQLITE_OK && has_row && missing==UINT32_MAX ){
+    rc = bloom_sql_step(index->connection, checker->rows);
+    has_row = rc==SQLITE_ROW;
+    if( has_row ){
+      const sqlite3_int64 id = sqlite3_column_int64(checker->rows, 0);
+      sqlite3_value *value = sqlite3_column_value(checker->rows, checker->key + 1);
+      const uint32_t num_spans = spans->num_spans;
+      rc = bloom_index_spans_add(spans, id, &block);
+      if( rc==SQLITE_OK && spans->num_spans>num_spans ){
+        bloom_index_spans_free(index); /* what was added is in memory alone */
+        spans = NULL;
+        rc = index_check_say_missing(checker, id, by);
+        break;
+      }
+      if( rc==SQLITE_OK && zones ){
+        rc = bloom_index_zones_check(zones, block, value, &is_found);
+        if( rc==SQLITE_OK && !is_found ){
+          rc = index_check_say_missing(checker, id, by);
+          break;
+        }
+      }else if( rc==SQLITE_OK ){
+        rc = bloom_index_pairs_add(&pairs, key, generation->keys[checker->key].hash_bits, lists,
+                                   block, value);
+      }
+    }else if( rc==SQLITE_DONE ){
+      rc = SQLITE_OK;
+    }
+    if( rc==SQLITE_OK && (!has_row || pairs.num_pairs>=INDEX_MAX_PAIRS) ){
+      rc = index_check_pairs(checker, generation, &pairs, &missing);
+    }
+  }
+  sqlite3_reset(checker->rows);
+  if( rc==SQLITE_OK && missing!=UINT32_MAX ){
+    rc = index_check_find_row(checker, generation, spans, missing);
+  }
+  bloom_index_zones_free(zones);
+  bloom_index_pairs_free(&pairs);
+  return rc;
+}
+
+/* Compares the entries or zones of a column with all rows. */
+static int index_check_column(index_checker *checker){
+  const index_layout *layout = checker->layout;
+  int rc;
+  if( layout->num_generations==1 ){
+    return index_check_generation_rows(checker, &layout->generations[0], INT64_MIN,
+                                       layout->covered);
+  }
+  rc = index_check_generation_rows(checker, index_check_generation(layout, INT64_MIN), INT64_MIN,
+                                   layout->bound);
+  if( rc!=SQLITE_OK || *checker->finding || layout->bound>=layout->covered ) return rc;
+  return index_check_generation_rows(checker, &layout->generations[0], layout->bound + 1,
+                                     layout->covered);
+}
+
+/* -- The whole ------------------------------------------------------------------------------- */
+
+static int index_check_rows(bloom_index *index, const index_layout *layout, char **finding){
+  index_checker checker = {.index = index, .layout = layout, .finding = finding};
+  char *condition = sqlite3_mprintf("BETWEEN ?1 AND ?2 AND x.\"%w\" NOT IN (SELECT c.id FROM "
+                                    "\"%w\".\"%w_changed\" AS c UNION ALL SELECT -1)",
+                                    index->columns.id_name, index->schema, index->name);
+  int rc = condition ? bloom_index_merge_prepare_rows(index, &checker.rows, condition)
+    : SQLITE_NOMEM;
+  for(; checker.key<index->config.num_keys && rc==SQLITE_OK && *finding==NULL; checker.key++){
+    rc = index_check_column(&checker);
+  }
+  sqlite3_finalize(checker.rows);
+  sqlite3_free(condition);
+  return rc;
+}
+
+/* Looks at all but the rows: the source, and how far the entries reach.  Entries that are not in
+** use cover nothing. */
+static int index_check_state(bloom_index *index, bloom_checker checker,
+                             const index_layout **layout, char **finding){
+  index_source source;
+  char *doubt = NULL;
+  int rc = bloom_index_source_check(index, &source, finding);
+  if( rc==SQLITE_OK && !source.is_by_trigger_alone ){
+    rc = bloom_index_source_why_not_merge(index, &source, &doubt);
+  }
+  bloom_index_source_free(&source);
+  if( checker!=BLOOM_CHECK_COMMAND && (doubt || (*finding && rc==SQLITE_ERROR)) ){
+    sqlite3_free(doubt);
+    sqlite3_free(*finding);
+    *finding = NULL;
+    return SQLITE_OK;
+  }
+  if( doubt ) rc = index_check_say(finding, "bloom_index: %s: %s", index->name, doubt);
+  sqlite3_free(doubt);
+  if( *finding ) return rc==SQLITE_ERROR ? SQLITE_OK : rc;
+  if( rc==SQLITE_OK ) rc = bloom_index_layout_read(index, layout);
+  if( (rc & 0xff)!=SQLITE_CORRUPT ) return rc;
+  return index_check_say(finding, "bloom_index: %s: its layout is damaged, or covered was changed;"
+                         " 'merge' repairs it", index->name);
+}
+
+int bloom_index_check(bloom_index *index, bloom_checker checker, char **finding){
+  const index_layout *layout = NULL;
+  uint64_t number = 0;
+  int rc;
+  *finding = NULL;
+  /* What is in memory may be right where the tables are not. */
+  bloom_index_spans_free(index);
+  bloom_index_lists_free(index);
+  if( index->damage ){
+    return index_check_say(finding, "bloom_index: %s %s", index->name, index->damage);
+  }
+  rc = index_check_state(index, checker, &layout, finding);
+  if( layout ) number = layout->number;
+  if( rc==SQLITE_OK && *finding==NULL && layout && layout->has_covered
+   && checker!=BLOOM_CHECK_QUICK ){
+    rc = index_check_rows(index, layout, finding);
+  }
+  if( (rc & 0xff)!=SQLITE_CORRUPT ) return rc;
+  if( rc!=SQLITE_CORRUPT_VTAB ){
+    /* A page of a B-tree: 'rebuild' may not be able to. */
+    return bloom_index_failure(index, rc, finding)==SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
+  }
+  /* 'merge' repairs it, too, where this connection runs it. */
+  if( layout ) bloom_connection_note_damage(index->connection, number);
+  return index_check_say(finding, "bloom_index: %s is damaged: a page of it; 'rebuild' repairs it",
+                         index->name);
 }

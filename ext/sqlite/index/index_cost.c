@@ -4,7 +4,7 @@
 **
 ** The unit is a step of SQLite's own, a third of a row of a scan.
 */
-#include "index_candidates.h"
+#include "index_plan.h"
 #include "index_source.h"
 
 #include <string.h>

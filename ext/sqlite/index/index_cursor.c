@@ -5,9 +5,8 @@
 ** do not leave SQLite's own code.  It may be weaker than what SQLite checks afterwards, never
 ** stronger: index_pass.c.
 */
-#include "index_texts.h"
+#include "index_values.h"
 #include "index_source.h"
-#include "index_zones.h"
 
 #include <string.h>
 

@@ -15,7 +15,7 @@
 
 #include "index_int.h"
 
-/* -- index_layout.c ----------------------------------------------------------------------- */
+/* -- index_config.c -------------------------------------------------------------------- */
 
 /* Of a key: 2^28 blocks and a token have 64 bits. */
 #define INDEX_MIN_HASH_BITS 20
@@ -96,7 +96,7 @@ int bloom_index_state_insert(bloom_index *index);
 /* Frees what bloom_index_layout_read() keeps. */
 void bloom_index_layout_free(bloom_index *index);
 
-/* -- index_spans.c ------------------------------------------------------------------------ */
+/* -- index_entries.c: the numbers of blocks -------------------------------------------- */
 
 /* Tests make small spans, and small rows of them. */
 #ifndef INDEX_SPAN_LG
@@ -150,7 +150,7 @@ static inline sqlite3_int64 bloom_index_block_last(const index_spans *spans, uin
   return (sqlite3_int64)((uint64_t)bloom_index_block_first(spans, block) | mask);
 }
 
-/* -- index_runs.c ------------------------------------------------------------------------- */
+/* -- index_entries.c: runs ------------------------------------------------------------- */
 
 /* A column's run that is read.  {index, key} at first. */
 typedef struct index_run_reader {
@@ -218,7 +218,41 @@ int bloom_index_run_end(index_run_writer *writer, int is_full_only, int rc);
 int bloom_index_run_delete(bloom_index *index, int key, uint32_t slot, uint64_t first,
                            uint64_t last);
 
-/* -- index_joins.c ------------------------------------------------------------------------- */
+/* -- index_entries.c: looking up ------------------------------------------------------- */
+
+/* Block numbers: a bit for each, in segments.  A segment that is NULL has none. */
+typedef struct index_block_set {
+  uint32_t num_segments;
+  uint64_t **segments;
+} index_block_set;
+
+#define INDEX_SEGMENT_WORDS (BLOOM_SEGMENT_BLOCKS/64)
+
+int bloom_index_blocks_make(index_block_set *set, uint32_t num_spans);
+void bloom_index_blocks_free(index_block_set *set);
+int bloom_index_blocks_add_all(index_block_set *set, uint32_t first, uint32_t last);
+uint64_t bloom_index_blocks_count(const index_block_set *set);
+
+/* Keeps blocks that another set has, too; adds those that another has, which it takes over. */
+void bloom_index_blocks_intersect(index_block_set *set, const index_block_set *other);
+void bloom_index_blocks_unite(index_block_set *set, index_block_set *other);
+
+/* The first block at or behind `block`; UINT32_MAX: there is none. */
+uint32_t bloom_index_blocks_next(const index_block_set *set, uint32_t block);
+
+/* Tokens first .. first + num_tokens - 1. */
+typedef struct index_tokens {
+  uint64_t first;
+  uint32_t num_tokens;
+} index_tokens;
+
+/* Adds to *result the blocks that have one of the tokens, whose ranges ascend.  Segments that
+** `within`, unless it is NULL, has no block of are left out. */
+int bloom_index_look_up(bloom_index *index, const index_generation *generation, int key,
+                        const index_tokens *tokens, size_t num_ranges,
+                        const index_block_set *within, index_block_set *result);
+
+/* -- index_joins.c --------------------------------------------------------------------- */
 
 /* Several runs of a column as one: lists (token, segment) in ascending order. */
 typedef struct index_union {
@@ -255,41 +289,7 @@ void bloom_index_garbage_add(index_garbage *garbage, uint32_t slot);
 int bloom_index_garbage_delete(bloom_index *index, int key, const index_layout *layout,
                                const index_garbage *garbage);
 
-/* -- index_look_up.c ---------------------------------------------------------------------- */
-
-/* Block numbers: a bit for each, in segments.  A segment that is NULL has none. */
-typedef struct index_block_set {
-  uint32_t num_segments;
-  uint64_t **segments;
-} index_block_set;
-
-#define INDEX_SEGMENT_WORDS (BLOOM_SEGMENT_BLOCKS/64)
-
-int bloom_index_blocks_make(index_block_set *set, uint32_t num_spans);
-void bloom_index_blocks_free(index_block_set *set);
-int bloom_index_blocks_add_all(index_block_set *set, uint32_t first, uint32_t last);
-uint64_t bloom_index_blocks_count(const index_block_set *set);
-
-/* Keeps blocks that another set has, too; adds those that another has, which it takes over. */
-void bloom_index_blocks_intersect(index_block_set *set, const index_block_set *other);
-void bloom_index_blocks_unite(index_block_set *set, index_block_set *other);
-
-/* The first block at or behind `block`; UINT32_MAX: there is none. */
-uint32_t bloom_index_blocks_next(const index_block_set *set, uint32_t block);
-
-/* Tokens first .. first + num_tokens - 1. */
-typedef struct index_tokens {
-  uint64_t first;
-  uint32_t num_tokens;
-} index_tokens;
-
-/* Adds to *result the blocks that have one of the tokens, whose ranges ascend.  Segments that
-** `within`, unless it is NULL, has no block of are left out. */
-int bloom_index_look_up(bloom_index *index, const index_generation *generation, int key,
-                        const index_tokens *tokens, size_t num_ranges,
-                        const index_block_set *within, index_block_set *result);
-
-/* -- index_texts.c ------------------------------------------------------------------------ */
+/* -- index_texts.c --------------------------------------------------------------------- */
 
 /* Reads how a LIKE column's grams are cut into lists, or takes that from memory. *lists lives as
 ** long as the index and its generation. */

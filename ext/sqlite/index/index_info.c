@@ -7,14 +7,13 @@
 ** filter itself tells.  What the query does not read costs nothing.
 */
 #include "index.h"
-#include "index_candidates.h"
 #include "index_merge.h"
 #include "index_source.h"
 
 #include <string.h>
 
-#include "../errors.h"
 #include "../connection.h"
+#include "../errors.h"
 #include "../source/sql.h"
 #include "../vtab/vtab.h"
 

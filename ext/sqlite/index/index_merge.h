@@ -5,13 +5,12 @@
 #define BLOOM_SQLITE_INDEX_MERGE_H
 
 #include "../source/follow.h"
-#include "index_texts.h"
-#include "index_zones.h"
+#include "index_values.h"
 
 #define INDEX_NOTE_UNMERGED \
   "a tenth of the rows, or 100,000, are not merged yet, and every query reads them; 'merge' pays"
 
-/* -- index_sample.c ------------------------------------------------------------------------ */
+/* -- index_sample.c -------------------------------------------------------------------- */
 
 /* What is chosen by a sample of the rows. */
 typedef struct index_choice {
@@ -27,7 +26,7 @@ typedef struct index_choice {
 int bloom_index_choose(bloom_index *index, index_choice *choice);
 void bloom_index_choice_free(index_choice *choice);
 
-/* -- index_pairs.c -------------------------------------------------------------------------- */
+/* -- index_merge.c: pairs -------------------------------------------------------------- */
 
 /* The entries of a column that are in memory: token << 28 | block each. */
 typedef struct index_pairs {
@@ -60,7 +59,7 @@ int bloom_index_pairs_sort(index_pairs *pairs);
 /* Forgets them. */
 void bloom_index_pairs_clear(index_pairs *pairs);
 
-/* -- index_merge.c ------------------------------------------------------------------------- */
+/* -- index_merge.c --------------------------------------------------------------------- */
 
 /* Takes rows into entries.  Sets *wants_rebuild, and does nothing, if it is better to make all
 ** again. */
@@ -71,7 +70,7 @@ int bloom_index_merge_core(bloom_index *index, const index_layout *before, sqlit
 ** "= ?1", in ascending order. */
 int bloom_index_merge_prepare_rows(bloom_index *index, sqlite3_stmt **rows, const char *condition);
 
-/* -- index_commands.c, index_check.c ------------------------------------------------------ */
+/* -- index_commands.c ------------------------------------------------------------------ */
 
 #define INDEX_MERGE_ALL INT64_MAX
 

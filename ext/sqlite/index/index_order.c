@@ -17,7 +17,7 @@
 ** column: then the last slice reads all ids up to the last one that there was.
 */
 #include "index_source.h"
-#include "index_zones.h"
+#include "index_values.h"
 
 #include <string.h>
 

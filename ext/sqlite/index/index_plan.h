@@ -1,13 +1,14 @@
 /*
 ** How what SQLite asks becomes the inner statement: conditions, the plan that xBestIndex makes of
-** them and xFilter reads, what plans cost, and how conditions are passed to the source.
+** them and xFilter reads, what plans cost, the ids of rows that may meet conditions, and how
+** conditions are passed to the source.
 */
 #ifndef BLOOM_SQLITE_INDEX_PLAN_H
 #define BLOOM_SQLITE_INDEX_PLAN_H
 
 #include "index_entries.h"
 
-/* -- index_plan_text.c -------------------------------------------------------------------- */
+/* -- index_plan_text.c ----------------------------------------------------------------- */
 
 /* The operator between a column and a value.  Each kind has a row in bloom_index_kinds[]. */
 typedef enum index_condition_kind {
@@ -50,7 +51,7 @@ typedef struct index_condition {
 #define INDEX_CONDITION(its_kind) (index_condition){ \
   .kind = (index_condition_kind)(its_kind), .column = -1, .key = -1, .zone = -1, .partner = -1 }
 
-/* -- index_plan.c ------------------------------------------------------------------------- */
+/* -- index_plan.c ---------------------------------------------------------------------- */
 
 #define INDEX_MAX_CONDITIONS 16
 #define INDEX_MAX_ORDERS     8
@@ -100,10 +101,6 @@ int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info);
 /* Sets the plan's conditions to the constraints that entries, ids or the source can answer. */
 int bloom_index_plan_conditions(bloom_index *index, sqlite3_index_info *info, index_plan *plan);
 
-/* 1 if the text of a REAL may begin with this text, which is no number itself: a sign, what
-** infinity begins with, or digits as far as the e. */
-int bloom_index_begins_number(const unsigned char *text);
-
 /* Returns a constraint's value, if it is a literal, from 3.38 on; else NULL.  SQLite before 3.54
 ** shows 0x80000000 as a TEXT, and CAST(1.50 AS TEXT) as '1.50': only xFilter knows the value. */
 sqlite3_value *bloom_index_plan_literal(sqlite3_index_info *info, int number);
@@ -123,35 +120,7 @@ typedef struct index_plan_remark {
 char *bloom_index_plan_print(const bloom_index *index, const index_plan *plan,
                              const index_plan_remark *remark);
 
-/* -- index_list.c ------------------------------------------------------------------------- */
-
-/* What texts begin with; has_zeros: a digit other than 0 does not follow. */
-typedef struct index_prefix {
-  char text[15], has_zeros;
-} index_prefix;
-
-/* The values of an IN, without NULLs, or in place of them prefixes, or intervals of ids, as value
-** and last.  All zeros is an empty list. */
-typedef struct index_list {
-  const struct index_intervals *intervals; /* NULL: it has values */
-  sqlite3_value **values;
-  index_prefix *prefixes;
-  size_t num_values;
-  int has_numbers, has_others; /* INTEGER or REAL; TEXT or BLOB */
-} index_list;
-
-/* Copies the list that an argument of xFilter stands for.  The caller frees it in any case. */
-int bloom_index_list_copy(sqlite3_value *values, index_list *list);
-void bloom_index_list_free(index_list *list);
-
-/* Sets *copy, which the caller frees, to a copy of a value: to read a TEXT as UTF-8 would change
-** the list's if it is ill-formed UTF-16.  SQLITE_OK or SQLITE_NOMEM. */
-int bloom_index_list_value(const index_list *list, size_t number, sqlite3_value **copy);
-
-/* Binds a list as the argument of bloom_index_list(); it must outlive the statement's steps. */
-int bloom_index_list_bind(sqlite3_stmt *statement, int number, index_list *list);
-
-/* -- index_cost.c ------------------------------------------------------------------------- */
+/* -- index_cost.c ---------------------------------------------------------------------- */
 
 typedef struct index_cost {
   double cost, num_rows;
@@ -190,7 +159,89 @@ index_cost bloom_index_cost_free(const index_plan *plan, const index_access *acc
                                  double num_rows);
 index_cost bloom_index_cost_blocks(const index_plan *plan, double num_rows);
 
-/* -- index_pass.c ------------------------------------------------------------------------- */
+/* -- index_intervals.c: intervals ------------------------------------------------------ */
+
+/* A look-up of entries costs as much as so many rows of a scan. */
+#define INDEX_ROWS_OF_LOOK_UP 200
+
+/* Where there are more, all ids are read: memory has an end. */
+#define INDEX_MAX_INTERVALS 1000000
+
+typedef struct index_interval {
+  sqlite3_int64 first, last; /* both belong to it */
+} index_interval;
+
+/* In ascending order, with gaps in between. */
+typedef struct index_intervals {
+  index_interval *list;
+  size_t num_intervals, max_intervals;
+} index_intervals;
+
+/* Appends one, whatever those before it are; where it follows the last one they become one. */
+int bloom_index_intervals_append(index_intervals *intervals, sqlite3_int64 first,
+                                 sqlite3_int64 last);
+
+/* Adds one that begins at or behind the last one's first id; first > last: it is empty. */
+int bloom_index_intervals_add(index_intervals *intervals, sqlite3_int64 first, sqlite3_int64 last);
+
+/* Puts those that were appended in order. */
+void bloom_index_intervals_sort(index_intervals *intervals);
+
+/* Keeps the ids that others have, too; adds those that others have. */
+int bloom_index_intervals_intersect(index_intervals *intervals, const index_intervals *others);
+int bloom_index_intervals_unite(index_intervals *intervals, const index_intervals *others);
+
+/* Puts others in place of *intervals if rc is SQLITE_OK.  Frees what is not needed, and returns
+** rc. */
+int bloom_index_intervals_replace(index_intervals *intervals, index_intervals others, int rc);
+
+/* About how many merged rows have ids in an interval. */
+double bloom_index_interval_rows(const index_layout *layout, index_interval interval);
+
+/* About how many have ids in one of several. */
+double bloom_index_intervals_rows(const index_layout *layout, const index_intervals *intervals);
+
+/* The ids that a condition on the id may be true of: all, where only SQLite knows. */
+index_interval bloom_index_interval_of_id(index_condition_kind kind, sqlite3_value *value);
+
+/* -- index_intervals.c: lists ---------------------------------------------------------- */
+
+/* What texts begin with; has_zeros: a digit other than 0 does not follow. */
+typedef struct index_prefix {
+  char text[15], has_zeros;
+} index_prefix;
+
+/* The values of an IN, without NULLs, or in place of them prefixes, or intervals of ids, as value
+** and last.  All zeros is an empty list. */
+typedef struct index_list {
+  const struct index_intervals *intervals; /* NULL: it has values */
+  sqlite3_value **values;
+  index_prefix *prefixes;
+  size_t num_values;
+  int has_numbers, has_others; /* INTEGER or REAL; TEXT or BLOB */
+} index_list;
+
+/* Copies the list that an argument of xFilter stands for.  The caller frees it in any case. */
+int bloom_index_list_copy(sqlite3_value *values, index_list *list);
+void bloom_index_list_free(index_list *list);
+
+/* Sets *copy, which the caller frees, to a copy of a value: to read a TEXT as UTF-8 would change
+** the list's if it is ill-formed UTF-16.  SQLITE_OK or SQLITE_NOMEM. */
+int bloom_index_list_value(const index_list *list, size_t number, sqlite3_value **copy);
+
+/* Binds a list as the argument of bloom_index_list(); it must outlive the statement's steps. */
+int bloom_index_list_bind(sqlite3_stmt *statement, int number, index_list *list);
+
+/* -- index_candidates.c ---------------------------------------------------------------- */
+
+/* Sets *result to the ids of rows that may meet the plan's conditions, whose values are args and
+** lists; or sets *is_too_dear if it costs less to read the whole source.  Unless unmerged is NULL
+** it gets those that are not merged, or changed since, and *result the others, even all of them. */
+int bloom_index_candidates(bloom_index *index, const index_plan *plan, sqlite3_value **args,
+                           const index_list *lists, index_intervals *result,
+                           index_intervals *unmerged, int *is_too_dear);
+
+/* -- index_pass.c ---------------------------------------------------------------------- */
 
 /* How a condition is passed to the source. */
 typedef enum index_form {
@@ -237,14 +288,34 @@ void bloom_index_pass_results(const bloom_index *index, const index_plan *plan, 
 int bloom_index_pass_bind(bloom_index *index, sqlite3_stmt *rows, const index_plan *plan,
                           const index_form *forms, sqlite3_value **args, index_list *lists);
 
-/* -- index_numbers.c ---------------------------------------------------------------------- */
-
 /* Sets *form to one that an index of the source's own serves, if there is one for the value, and
 ** *list, which the caller frees, to what it binds then. */
 int bloom_index_numbers_form(bloom_index *index, const index_condition *condition,
                              sqlite3_value *value, index_list *list, index_form *form);
 
-/* -- index_cursor.c ----------------------------------------------------------------------- */
+/* -- index_order.c --------------------------------------------------------------------- */
+
+/* Rows of a query in the order of a column with zones. */
+typedef struct index_slices index_slices;
+
+/* The indexed column whose zones give the order of a column of the source; -1: none. */
+int bloom_index_order_key(const bloom_index *index, int column);
+
+/* Sets *pays to whether a few slices of the order, by this indexed column, are a small part of the
+** table. */
+int bloom_index_order_pays(bloom_index *index, int key, int is_descending, int *pays);
+
+/* Begins a look-up; sets *is_too_dear if it costs less to read and sort the whole source.
+** bloom_index_slices_free() is for the caller in any case. */
+int bloom_index_slices_start(bloom_index *index, const index_plan *plan, int key,
+                            sqlite3_value **args, const index_list *lists, index_slices **result,
+                            int *is_too_dear);
+void bloom_index_slices_free(index_slices *order);
+
+/* Binds the next slice, or sets *is_done. */
+int bloom_index_slices_next(index_slices *order, sqlite3_stmt *rows, int *is_done);
+
+/* -- index_cursor.c -------------------------------------------------------------------- */
 
 int bloom_index_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **result);
 int bloom_index_close(sqlite3_vtab_cursor *base);

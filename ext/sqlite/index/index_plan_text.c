@@ -25,9 +25,10 @@
 #include "index_plan.h"
 #include "index_source.h"
 
-#include "../../core/debug.h"
 #include <stdlib.h>
 #include <string.h>
+
+#include "../../core/debug.h"
 
 const index_kind bloom_index_kinds[INDEX_NUM_KINDS] = {
   /* op, code, sql, is_on_ids, is_pattern, takes_blocks */

@@ -4,11 +4,9 @@
 #ifndef BLOOM_SQLITE_INDEX_SOURCE_H
 #define BLOOM_SQLITE_INDEX_SOURCE_H
 
-#include "../source/follow.h"
-
 #include "index_int.h"
 
-/* -- index_columns.c ---------------------------------------------------------------------- */
+/* -- index_columns.c ------------------------------------------------------------------- */
 
 /* Reads the columns of a table.  SQLITE_ERROR and *error where it has no rowid. */
 int bloom_index_columns_read(bloom_index *index, const char *table, index_columns *columns,
@@ -28,7 +26,7 @@ char *bloom_index_columns_declaration(bloom_index *index);
 index_columns_state bloom_index_columns_compare(const index_columns *declared,
                                                 const index_columns *now);
 
-/* -- index_source.c ----------------------------------------------------------------------- */
+/* -- index_source.c -------------------------------------------------------------------- */
 
 /* In SQL of ours the source is x, and each of its columns is qualified by that: a name that is
 ** gone is an error then, and never a text. */
@@ -97,13 +95,31 @@ int bloom_index_locate_database(bloom_index *index);
 /* As above, and makes sure that index->config is what the index there was made with. */
 int bloom_index_locate(bloom_index *index);
 
-/* -- index_config.c, index_args.c --------------------------------------------------------- */
+/* Makes the triggers on the source, in place of those that there are.  In doubt they are newer than
+** the guard, which keeps the index in doubt; where a column is gone there are none then. */
+int bloom_index_triggers_make(bloom_index *index, const char *source, int is_in_doubt);
+int bloom_index_triggers_drop(bloom_index *index);
 
-/* Sets config to what the arguments of CREATE VIRTUAL TABLE say:
-** bloom_index(table, column [LIKE [REGEXP] | RANGE], ... [, unmerged]).  SQLITE_OK, SQLITE_NOMEM,
-** or SQLITE_ERROR with *error.  bloom_index_config_free() is for the caller. */
-int bloom_index_args_read(int num_args, const char *const *texts, int is_new,
-                          index_config *config, char **error);
+/* Fails if a trigger of the user's has a name of theirs. */
+int bloom_index_triggers_refuse_others(bloom_index *index, char **error);
+
+/* Fails if there is a trigger on NAME_changed, which may keep notes out. */
+int bloom_index_triggers_refuse_notes(bloom_index *index, char **error);
+
+/* The names that the triggers know the id and the indexed columns by, as renames left them. */
+typedef struct index_trigger_names {
+  char *id; /* NULL: the triggers are gone */
+  char *keys[INDEX_MAX_KEYS];
+} index_trigger_names;
+
+int bloom_index_triggers_read(bloom_index *index, bloom_triggers *triggers);
+int bloom_index_triggers_names(const bloom_index *index, const bloom_triggers *triggers,
+                               index_trigger_names *names);
+void bloom_index_trigger_names_free(index_trigger_names *names);
+
+#define INDEX_NUM_TRIGGERS 5
+
+/* -- index_config.c; of the layout, index_entries.h ------------------------------------ */
 
 /* Finds the columns of index->config, as the arguments name them, among index->columns. */
 int bloom_index_config_set(bloom_index *index, char **error);
@@ -126,21 +142,15 @@ int bloom_index_config_read(bloom_index *index);
 int bloom_index_config_compare(bloom_index *index, int *is_same);
 void bloom_index_config_free(index_config *config);
 
-/* Sets *is_there to whether NAME_canary is: a table or a view of the user's may have that name. */
-int bloom_index_canary_find(bloom_index *index, sqlite3_int64 *is_there);
+/* -- index.c --------------------------------------------------------------------------- */
 
-/* Makes NAME_canary with its row where rowids are hidden. */
-int bloom_index_canary_write(bloom_index *index);
+/* Sets config to what the arguments of CREATE VIRTUAL TABLE say:
+** bloom_index(table, column [LIKE [REGEXP] | RANGE], ... [, unmerged]).  SQLITE_OK, SQLITE_NOMEM,
+** or SQLITE_ERROR with *error.  bloom_index_config_free() is for the caller. */
+int bloom_index_args_read(int num_args, const char *const *texts, int is_new,
+                          index_config *config, char **error);
 
-/* Sets *is_same to whether hidden rowids are those that they were; true where there are none. */
-int bloom_index_canary_compare(bloom_index *index, int *is_same);
-
-/* The columns of NAME_changed and NAME_canary. */
-#define INDEX_CHANGED_COLUMNS "(id INTEGER UNIQUE)"
-#define INDEX_CANARY_COLUMN   "moved_by_vacuum"
-#define INDEX_CANARY_FORM     "*(" INDEX_CANARY_COLUMN ")"
-
-/* -- index_tables.c ----------------------------------------------------------------------- */
+/* -- index_tables.c -------------------------------------------------------------------- */
 
 /* How many tables an index has, without NAME_canary. */
 int bloom_index_num_tables(const bloom_index *index);
@@ -168,30 +178,18 @@ int bloom_index_tables_own(const bloom_index *index, const char *name, const cha
 /* Renames the tables, and NAME_canary. */
 int bloom_index_tables_rename(bloom_index *index, const char *new_name);
 
-/* -- index_triggers.c --------------------------------------------------------------------- */
+/* Sets *is_there to whether NAME_canary is: a table or a view of the user's may have that name. */
+int bloom_index_canary_find(bloom_index *index, sqlite3_int64 *is_there);
 
-/* Makes the triggers on the source, in place of those that there are.  In doubt they are newer than
-** the guard, which keeps the index in doubt; where a column is gone there are none then. */
-int bloom_index_triggers_make(bloom_index *index, const char *source, int is_in_doubt);
-int bloom_index_triggers_drop(bloom_index *index);
+/* Makes NAME_canary with its row where rowids are hidden. */
+int bloom_index_canary_write(bloom_index *index);
 
-/* Fails if a trigger of the user's has a name of theirs. */
-int bloom_index_triggers_refuse_others(bloom_index *index, char **error);
+/* Sets *is_same to whether hidden rowids are those that they were; true where there are none. */
+int bloom_index_canary_compare(bloom_index *index, int *is_same);
 
-/* Fails if there is a trigger on NAME_changed, which may keep notes out. */
-int bloom_index_triggers_refuse_notes(bloom_index *index, char **error);
-
-/* The names that the triggers know the id and the indexed columns by, as renames left them. */
-typedef struct index_trigger_names {
-  char *id; /* NULL: the triggers are gone */
-  char *keys[INDEX_MAX_KEYS];
-} index_trigger_names;
-
-int bloom_index_triggers_read(bloom_index *index, bloom_triggers *triggers);
-int bloom_index_triggers_names(const bloom_index *index, const bloom_triggers *triggers,
-                               index_trigger_names *names);
-void bloom_index_trigger_names_free(index_trigger_names *names);
-
-#define INDEX_NUM_TRIGGERS 5
+/* The columns of NAME_changed and NAME_canary. */
+#define INDEX_CHANGED_COLUMNS "(id INTEGER UNIQUE)"
+#define INDEX_CANARY_COLUMN   "moved_by_vacuum"
+#define INDEX_CANARY_FORM     "*(" INDEX_CANARY_COLUMN ")"
 
 #endif

@@ -1,0 +1,545 @@
+/*
+** Entries in the database: the numbers of blocks, rows of runs, and looking tokens up.
+*/
+#include "index_entries.h"
+
+#include <string.h>
+
+#include "../../core/bits.h"
+#include "../../core/bytes.h"
+#include "../../core/numeric.h"
+
+/* == The numbers of blocks ============================================================= */
+
+/*
+** The numbers of blocks.
+**
+** NAME_spans(data BLOB): row place * 2^20 + 1 + n/500 of a generation's place has the keys of spans
+** 500 * (n/500) and up, 8 bytes each.  A span's key is id >> (shift + 10).  Spans are only added,
+** and the layout has their number and a hash of their keys in order, so rows need no checksum, and
+** what a merge that failed left behind the last one is not read.
+*/
+
+#define SPANS_OF_PLACE ((sqlite3_int64)1 << 20)
+
+uint64_t bloom_index_spans_hash(uint64_t number){
+  return bloom_mix64(number);
+}
+
+static uint64_t spans_hash_next(uint64_t hash, sqlite3_int64 key){
+  return bloom_mix64(hash ^ (uint64_t)key * BLOOM_GOLDEN_RATIO);
+}
+
+void bloom_index_spans_free(bloom_index *index){
+  int i;
+  for(i=0; i<INDEX_MAX_GENERATIONS; i++){
+    if( index->spans[i] ){
+      sqlite3_free(index->spans[i]->keys);
+      sqlite3_free(index->spans[i]->by_key);
+    }
+    sqlite3_free(index->spans[i]);
+    index->spans[i] = NULL;
+  }
+}
+
+/* Returns the place in by_key[] of the first span whose key is `key` or more. */
+static uint32_t spans_find(const index_spans *spans, sqlite3_int64 key){
+  uint32_t first = 0, last = spans->num_spans;
+  while( first<last ){
+    const uint32_t middle = first + (last - first)/2;
+    if( spans->keys[spans->by_key[middle]]<key ) first = middle + 1; else last = middle;
+  }
+  return first;
+}
+
+/* Appends a span.  SQLITE_CORRUPT_VTAB where its key is there. */
+static int spans_append(index_spans *spans, sqlite3_int64 key){
+  uint32_t at;
+  if( spans->num_spans==spans->max_spans ){
+    const uint32_t max_spans = 2*spans->max_spans + 64;
+    sqlite3_int64 *keys = sqlite3_realloc64(spans->keys, max_spans * sizeof(*keys));
+    uint32_t *by_key;
+    if( keys==NULL ) return SQLITE_NOMEM;
+    spans->keys = keys;
+    by_key = sqlite3_realloc64(spans->by_key, max_spans * sizeof(*by_key));
+    if( by_key==NULL ) return SQLITE_NOMEM;
+    spans->by_key = by_key;
+    spans->max_spans = max_spans;
+  }
+  at = spans_find(spans, key);
+  if( at<spans->num_spans && spans->keys[spans->by_key[at]]==key ) return SQLITE_CORRUPT_VTAB;
+  memmove(spans->by_key + at + 1, spans->by_key + at,
+          (spans->num_spans - at) * sizeof(*spans->by_key));
+  spans->by_key[at] = spans->num_spans;
+  spans->keys[spans->num_spans++] = key;
+  spans->hash = spans_hash_next(spans->hash, key);
+  return SQLITE_OK;
+}
+
+/* Reads the rows of a generation's place. */
+static int spans_read_rows(bloom_index *index, const index_generation *generation,
+                           index_spans *spans){
+  sqlite3_stmt *rows;
+  const sqlite3_int64 first = generation->place*SPANS_OF_PLACE + 1;
+  sqlite3_int64 number = first;
+  int rc = bloom_index_statement_take(index, sqlite3_mprintf("SELECT s.rowid, s.data FROM"
+                                      " \"%w\".\"%w_spans\" AS s WHERE s.rowid >= ?1 ORDER BY"
+                                      " s.rowid", index->schema, index->name), &rows);
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 1, first);
+  while( rc==SQLITE_OK && spans->num_spans<generation->num_spans ){
+    const uint8_t *bytes;
+    size_t num_bytes, i;
+    rc = bloom_sql_step(index->connection, rows);
+    if( rc!=SQLITE_ROW ) break;
+    rc = SQLITE_OK;
+    bytes = sqlite3_column_blob(rows, 1);
+    num_bytes = (size_t)sqlite3_column_bytes(rows, 1);
+    if( bytes==NULL || sqlite3_column_int64(rows, 0)!=number++ ) break;
+    for(i=0; i<num_bytes/8 && i<INDEX_SPANS_PER_ROW && spans->num_spans<generation->num_spans
+        && rc==SQLITE_OK; i++){
+      rc = spans_append(spans, (sqlite3_int64)bloom_load64_le(bytes + 8*i));
+    }
+    if( i<INDEX_SPANS_PER_ROW ) break;
+  }
+  bloom_index_statement_give_back(index, rows);
+  if( rc!=SQLITE_OK && rc!=SQLITE_DONE ) return rc;
+  return spans->num_spans==generation->num_spans && spans->hash==generation->spans_hash ? SQLITE_OK
+      : SQLITE_CORRUPT_VTAB;
+}
+
+int bloom_index_spans_read(bloom_index *index, const index_layout *layout,
+                           const index_generation *generation, index_spans **result){
+  index_spans *spans = index->spans[generation->place];
+  int rc;
+  *result = NULL;
+  if( spans==NULL ){
+    spans = index->spans[generation->place] = sqlite3_malloc64(sizeof(*spans));
+    if( spans==NULL ) return SQLITE_NOMEM;
+    memset(spans, 0, sizeof(*spans));
+    spans->hash = ~generation->spans_hash;
+  }
+  *result = spans;
+  if( spans->hash==generation->spans_hash && spans->num_spans==generation->num_spans
+     && spans->shift==generation->shift ) return SQLITE_OK;
+  spans->place = generation->place;
+  spans->shift = generation->shift;
+  spans->num_spans = 0;
+  spans->hash = bloom_index_spans_hash(layout->number + generation->place);
+  rc = spans_read_rows(index, generation, spans);
+  spans->num_written = spans->num_spans;
+  if( rc!=SQLITE_OK ) spans->hash = ~generation->spans_hash; /* not to be taken for good */
+  return rc;
+}
+
+int bloom_index_spans_add(index_spans *spans, sqlite3_int64 id, uint32_t *block){
+  const sqlite3_int64 number = bloom_index_block_of(id, spans->shift);
+  const sqlite3_int64 key = bloom_index_block_of(number, INDEX_SPAN_LG);
+  uint32_t span, at = spans_find(spans, key);
+  if( at<spans->num_spans && spans->keys[spans->by_key[at]]==key ){
+    span = spans->by_key[at];
+  }else{
+    int rc;
+    if( spans->num_spans==INDEX_MAX_SPANS ) return SQLITE_FULL;
+    span = spans->num_spans;
+    rc = spans_append(spans, key);
+    if( rc!=SQLITE_OK ) return rc;
+  }
+  *block = span << INDEX_SPAN_LG | ((uint32_t)number & ((1u << INDEX_SPAN_LG) - 1));
+  return SQLITE_OK;
+}
+
+int bloom_index_spans_write(bloom_index *index, index_spans *spans, index_generation *generation){
+  uint32_t row = spans->num_written/INDEX_SPANS_PER_ROW, i;
+  sqlite3_stmt *write = NULL;
+  int rc = SQLITE_OK;
+  generation->num_spans = spans->num_spans;
+  generation->spans_hash = spans->hash;
+  if( spans->num_written==spans->num_spans ) return SQLITE_OK;
+  rc = bloom_sql_prepare(index->connection, &write, "INSERT OR REPLACE INTO \"%w\".\"%w_spans\""
+                         "(rowid, data) VALUES (?1, ?2)", index->schema, index->name);
+  for(; rc==SQLITE_OK && row*INDEX_SPANS_PER_ROW<spans->num_spans; row++){
+    uint8_t bytes[8*INDEX_SPANS_PER_ROW];
+    const uint32_t left = spans->num_spans - row*INDEX_SPANS_PER_ROW;
+    const uint32_t num_keys = left<INDEX_SPANS_PER_ROW ? left : INDEX_SPANS_PER_ROW;
+    for(i=0; i<num_keys; i++){
+      bloom_store64_le(bytes + (size_t)8*i, (uint64_t)spans->keys[row*INDEX_SPANS_PER_ROW + i]);
+    }
+    sqlite3_bind_int64(write, 1, spans->place*SPANS_OF_PLACE + 1 + row);
+    rc = sqlite3_bind_blob(write, 2, bytes, (int)(8*num_keys), SQLITE_TRANSIENT);
+    if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, write);
+    if( rc==SQLITE_DONE ) rc = sqlite3_reset(write);
+  }
+  sqlite3_finalize(write);
+  if( rc==SQLITE_OK ) spans->num_written = spans->num_spans;
+  return rc;
+}
+
+/* == Runs ============================================================================== */
+
+/*
+** Runs: rows of NAME_entriesN, read and written.
+**
+** NAME_entriesN(data BLOB) has the runs of all generations of column N.  The rowid of a row is
+** slot << 56 | id of its last list, and so the first row at or behind slot << 56 | id has the list
+** with this id, if the run has one.  Each row also knows the last list of the row before it: a row
+** that is missing is damage, not an absent token.  (VACUUM keeps rowids of tables with an index,
+** and an empty one is enough: index_tables.c.  Where one is lost all the same, checksums fail.)
+*/
+
+static sqlite3_int64 run_rowid(uint32_t slot, uint64_t id){
+  return (sqlite3_int64)bloom_entries_rowid(slot, id);
+}
+
+/* -- Reading -------------------------------------------------------------------------------- */
+
+/* Reads the row of a run that has the first list at or behind wanted, which is no higher than the
+** run's last one. */
+static int run_load(index_run_reader *reader, const index_run *run, uint64_t wanted){
+  bloom_index *index = reader->index;
+  sqlite3_stmt *row;
+  int rc = bloom_index_fixed_take(index, INDEX_FIXED_ENTRIES + reader->key, &row,
+                                  "SELECT e.rowid, e.data FROM \"%w\".\"%w_entries%d\" AS e"
+                                  " WHERE e.rowid >= ?1 ORDER BY e.rowid LIMIT 1", index->schema,
+                                  index->name, reader->key + 1);
+  reader->run = NULL;
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(row, 1, run_rowid(run->slot, wanted));
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
+  if( rc==SQLITE_ROW ){
+    const uint64_t rowid = (uint64_t)sqlite3_column_int64(row, 0);
+    const void *bytes = sqlite3_column_blob(row, 1);
+    const size_t num_bytes = (size_t)sqlite3_column_bytes(row, 1);
+    rc = SQLITE_CORRUPT_VTAB;
+    if( bytes && num_bytes<=sizeof(reader->bytes) && rowid>>BLOOM_ENTRIES_ID_BITS==run->slot ){
+      memcpy(reader->bytes, bytes, num_bytes);
+      if( bloom_entries_open(&reader->row, reader->bytes, num_bytes, run->number, rowid) ){
+        const uint64_t before = reader->row.before;
+        if( (before==BLOOM_ENTRIES_NO_ID || before<wanted) && reader->row.last<=run->last
+           && reader->row.shape.end_block==run->end_block ){
+          reader->run = run;
+          rc = SQLITE_OK;
+        }
+      }
+    }
+  }else if( rc==SQLITE_DONE || rc==SQLITE_ERROR ){
+    rc = SQLITE_CORRUPT_VTAB;
+  }
+  bloom_index_fixed_give_back(index, INDEX_FIXED_ENTRIES + reader->key);
+  return rc;
+}
+
+int bloom_index_run_seek(index_run_reader *reader, const index_run *run, uint64_t wanted,
+                         int *is_found){
+  *is_found = 0;
+  if( run->last==UINT64_MAX || wanted>run->last ) return SQLITE_OK;
+  if( reader->run!=run || reader->row.num_blocks==0 || wanted<reader->row.id
+     || wanted>reader->row.last ){
+    const int rc = run_load(reader, run, wanted);
+    if( rc!=SQLITE_OK ) return rc;
+  }
+  *is_found = bloom_entries_seek(&reader->row, wanted)==1;
+  return *is_found ? SQLITE_OK : SQLITE_CORRUPT_VTAB;
+}
+
+int bloom_index_run_next(index_run_reader *reader, int *is_found){
+  const index_run *run = reader->run;
+  const int found = bloom_entries_next(&reader->row);
+  *is_found = found==1;
+  if( found<0 ) return SQLITE_CORRUPT_VTAB;
+  if( found==1 || reader->row.last==run->last ) return SQLITE_OK;
+  return bloom_index_run_seek(reader, run, reader->row.last + 1, is_found);
+}
+
+int bloom_index_run_blocks(index_run_reader *reader, uint16_t *blocks, uint32_t *num_blocks){
+  const int num_read = bloom_entries_read(&reader->row, blocks);
+  *num_blocks = num_read>0 ? (uint32_t)num_read : 0;
+  return num_read>0 ? SQLITE_OK : SQLITE_CORRUPT_VTAB;
+}
+
+uint64_t bloom_index_run_first(const index_key_layout *key, const index_run *run){
+  const uint32_t num_segments = bloom_entries_num_segments(run->end_block);
+  uint32_t i;
+  if( run->role!=INDEX_RUN_SOURCE ) return 0;
+  for(i=0; i<key->num_runs; i++){
+    const index_run *target = &key->runs[i];
+    if( target->role==INDEX_RUN_TARGET && target->last!=UINT64_MAX ){
+      const uint32_t num_of_target = bloom_entries_num_segments(target->end_block);
+      const uint64_t next = target->last + 1, segment = next%num_of_target;
+      return next/num_of_target*num_segments + (segment<num_segments ? segment : num_segments);
+    }
+  }
+  return 0;
+}
+
+int bloom_index_runs_check(bloom_index *index, const index_layout *layout){
+  index_run_reader *reader = sqlite3_malloc64(sizeof(*reader));
+  int i, key, is_found, rc = reader ? SQLITE_OK : SQLITE_NOMEM;
+  uint32_t j;
+  for(i=0; i<layout->num_generations; i++){
+    for(key=0; key<index->config.num_keys; key++){
+      const index_key_layout *of_key = &layout->generations[i].keys[key];
+      for(j=0; j<of_key->num_runs && rc==SQLITE_OK; j++){
+        /* A source that the target has all of has no rows any more. */
+        if( bloom_index_run_first(of_key, &of_key->runs[j])>of_key->runs[j].last ) continue;
+        reader->index = index;
+        reader->key = key;
+        reader->run = NULL;
+        rc = bloom_index_run_seek(reader, &of_key->runs[j], of_key->runs[j].last, &is_found);
+      }
+    }
+  }
+  sqlite3_free(reader);
+  return rc;
+}
+
+/* -- Writing -------------------------------------------------------------------------------- */
+
+int bloom_index_run_delete(bloom_index *index, int key, uint32_t slot, uint64_t first,
+                           uint64_t last){
+  return bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_entries%d\" WHERE rowid BETWEEN"
+                       " %lld AND %lld", index->schema, index->name, key + 1,
+                       run_rowid(slot, first), run_rowid(slot, last));
+}
+
+int bloom_index_run_add(bloom_index *index, const index_layout *layout,
+                        index_generation *generation, int key, uint32_t end_block,
+                        const index_garbage *garbage, index_run **run){
+  index_key_layout *of_key = &generation->keys[key];
+  uint64_t used[2] = {garbage->slots[0], garbage->slots[1]};
+  uint32_t slot = 0, j;
+  int i;
+  *run = NULL;
+  if( of_key->num_runs==INDEX_ROOM_RUNS ) return SQLITE_CORRUPT_VTAB;
+  for(i=0; i<layout->num_generations; i++){
+    const index_key_layout *other = &layout->generations[i].keys[key];
+    for(j=0; j<other->num_runs; j++){
+      used[other->runs[j].slot/64] |= (uint64_t)1 << other->runs[j].slot%64;
+    }
+  }
+  while( slot<INDEX_NUM_SLOTS && used[slot/64] >> slot%64 & 1 ) slot++;
+  if( slot==INDEX_NUM_SLOTS ) return SQLITE_FULL;
+  *run = &of_key->runs[of_key->num_runs++];
+  **run = (index_run){.last = UINT64_MAX, .end_block = end_block, .slot = slot, .is_new = 1};
+  sqlite3_randomness(sizeof((*run)->number), &(*run)->number);
+  /* What a merge left there that failed. */
+  return bloom_index_run_delete(index, key, slot, 0, ((uint64_t)1 << BLOOM_ENTRIES_ID_BITS) - 1);
+}
+
+void bloom_index_run_start(index_run_writer *writer, bloom_index *index, int key, index_run *run,
+                           uint64_t mean_gap){
+  writer->index = index;
+  writer->key = key;
+  writer->run = run;
+  writer->insert = NULL;
+  bloom_entries_writer_begin(&writer->entries, run->end_block, run->last, mean_gap);
+}
+
+/* Writes the row at hand. */
+static int run_write_row(index_run_writer *writer){
+  bloom_index *index = writer->index;
+  uint64_t rowid;
+  const size_t num_bytes = bloom_entries_writer_finish(&writer->entries, writer->run->number,
+                                                       writer->run->slot, writer->bytes, &rowid);
+  int rc = SQLITE_OK;
+  if( writer->insert==NULL ){
+    rc = bloom_sql_prepare(index->connection, &writer->insert, "INSERT INTO"
+                           " \"%w\".\"%w_entries%d\"(rowid, data) VALUES (?1, ?2)", index->schema,
+                           index->name, writer->key + 1);
+  }
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(writer->insert, 1, (sqlite3_int64)rowid);
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_blob(writer->insert, 2, writer->bytes, (int)num_bytes,
+                                             SQLITE_STATIC);
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, writer->insert);
+  if( rc==SQLITE_DONE ) rc = sqlite3_reset(writer->insert);
+  writer->run->last = rowid & BLOOM_ENTRIES_ID_MASK;
+  writer->run->num_rows++;
+  return rc;
+}
+
+int bloom_index_run_write(index_run_writer *writer, uint64_t id, const uint16_t *blocks,
+                          uint32_t num_blocks, int *is_row){
+  *is_row = !bloom_entries_writer_add(&writer->entries, id, blocks, num_blocks);
+  if( *is_row ){
+    const int rc = run_write_row(writer);
+    if( rc!=SQLITE_OK ) return rc;
+    bloom_entries_writer_add(&writer->entries, id, blocks, num_blocks);
+  }
+  return SQLITE_OK;
+}
+
+int bloom_index_run_end(index_run_writer *writer, int is_full_only, int rc){
+  if( rc==SQLITE_OK && !is_full_only && writer->entries.num_lists>0 ){
+    rc = run_write_row(writer);
+  }
+  sqlite3_finalize(writer->insert);
+  writer->insert = NULL;
+  return rc;
+}
+
+/* == Looking up ======================================================================== */
+
+/*
+** Tokens -> blocks: which blocks have one of them?
+**
+** The tokens are looked up in ascending order, in one run after the other, so that lists which are
+** neighbours are read together.  Segments without a candidate are not read.
+*/
+
+/* -- Sets of blocks -------------------------------------------------------------------------- */
+
+int bloom_index_blocks_make(index_block_set *set, uint32_t num_spans){
+  const size_t num_blocks = (size_t)num_spans << INDEX_SPAN_LG;
+  set->num_segments = (uint32_t)((num_blocks + BLOOM_SEGMENT_BLOCKS - 1) / BLOOM_SEGMENT_BLOCKS);
+  set->segments = sqlite3_malloc64(((size_t)set->num_segments + 1) * sizeof(*set->segments));
+  if( set->segments==NULL ) return SQLITE_NOMEM;
+  memset(set->segments, 0, (size_t)set->num_segments * sizeof(*set->segments));
+  return SQLITE_OK;
+}
+
+void bloom_index_blocks_free(index_block_set *set){
+  uint32_t i;
+  for(i=0; set->segments && i<set->num_segments; i++) sqlite3_free(set->segments[i]);
+  sqlite3_free(set->segments);
+  set->segments = NULL;
+}
+
+/* Returns a segment's bits, made if there are none; NULL when out of memory. */
+static uint64_t *blocks_segment(index_block_set *set, uint32_t segment){
+  if( set->segments[segment]==NULL ){
+    set->segments[segment] = sqlite3_malloc64(INDEX_SEGMENT_WORDS * sizeof(uint64_t));
+    if( set->segments[segment] ){
+      memset(set->segments[segment], 0, INDEX_SEGMENT_WORDS * sizeof(uint64_t));
+    }
+  }
+  return set->segments[segment];
+}
+
+int bloom_index_blocks_add_all(index_block_set *set, uint32_t first, uint32_t last){
+  for(; first<=last; first++){
+    uint64_t *bits = blocks_segment(set, first/BLOOM_SEGMENT_BLOCKS);
+    if( bits==NULL ) return SQLITE_NOMEM;
+    bits[first%BLOOM_SEGMENT_BLOCKS/64] |= (uint64_t)1 << first%64;
+  }
+  return SQLITE_OK;
+}
+
+uint64_t bloom_index_blocks_count(const index_block_set *set){
+  uint64_t num_blocks = 0;
+  uint32_t i, j;
+  for(i=0; i<set->num_segments; i++){
+    for(j=0; set->segments[i] && j<INDEX_SEGMENT_WORDS; j++){
+      num_blocks += bloom_popcount_bytes(set->segments[i][j]) * 0x0101010101010101u >> 56;
+    }
+  }
+  return num_blocks;
+}
+
+void bloom_index_blocks_intersect(index_block_set *set, const index_block_set *other){
+  uint32_t i, j;
+  for(i=0; i<set->num_segments; i++){
+    uint64_t any = 0;
+    for(j=0; set->segments[i] && other->segments[i] && j<INDEX_SEGMENT_WORDS; j++){
+      any |= set->segments[i][j] &= other->segments[i][j];
+    }
+    if( any ) continue;
+    sqlite3_free(set->segments[i]);
+    set->segments[i] = NULL;
+  }
+}
+
+void bloom_index_blocks_unite(index_block_set *set, index_block_set *other){
+  uint32_t i, j;
+  for(i=0; i<set->num_segments; i++){
+    if( set->segments[i]==NULL ){
+      set->segments[i] = other->segments[i];
+      other->segments[i] = NULL;
+    }
+    for(j=0; other->segments[i] && j<INDEX_SEGMENT_WORDS; j++){
+      set->segments[i][j] |= other->segments[i][j];
+    }
+  }
+}
+
+uint32_t bloom_index_blocks_next(const index_block_set *set, uint32_t block){
+  uint32_t i = block/BLOOM_SEGMENT_BLOCKS, j = block%BLOOM_SEGMENT_BLOCKS;
+  for(; i<set->num_segments; i++, j=0){
+    const uint64_t *bits = set->segments[i];
+    for(; bits && j<BLOOM_SEGMENT_BLOCKS; j=(j/64 + 1)*64){
+      const uint64_t word = bits[j/64] >> j%64;
+      if( word ) return i*BLOOM_SEGMENT_BLOCKS + j + bloom_num_low_zeros64(word);
+    }
+  }
+  return UINT32_MAX;
+}
+
+/* -- Looking up ------------------------------------------------------------------------------- */
+
+/* Returns the first segment at or behind one that may have candidates; num_segments if there is
+** none. */
+static uint32_t look_up_segment(const index_block_set *within, uint32_t segment,
+                                uint32_t num_segments){
+  while( within && segment<num_segments && within->segments[segment]==NULL ) segment++;
+  return segment;
+}
+
+/* Adds the blocks of the list at hand. */
+static int look_up_add_list(index_run_reader *reader, uint32_t segment, index_block_set *result){
+  uint16_t blocks[BLOOM_SEGMENT_BLOCKS];
+  uint64_t *bits = blocks_segment(result, segment);
+  uint32_t num_blocks, i;
+  int rc = bits ? SQLITE_OK : SQLITE_NOMEM;
+  if( rc==SQLITE_OK ) rc = bloom_index_run_blocks(reader, blocks, &num_blocks);
+  for(i=0; rc==SQLITE_OK && i<num_blocks; i++){
+    bits[blocks[i]/64] |= (uint64_t)1 << blocks[i]%64;
+  }
+  return rc;
+}
+
+/* Adds what a run has of a range of tokens, whose lists have ids first .. last-1 of those that
+** queries read of it. */
+static int look_up_range(index_run_reader *reader, const index_run *run, uint64_t first,
+                         uint64_t last, const index_block_set *within, index_block_set *result){
+  const uint32_t num_segments = bloom_entries_num_segments(run->end_block);
+  uint64_t id = first;
+  int is_found, rc = SQLITE_OK;
+  while( id<last ){
+    const uint32_t segment = (uint32_t)(id % num_segments);
+    const uint32_t wanted = look_up_segment(within, segment, num_segments);
+    id += wanted - segment;
+    if( wanted==num_segments ) continue;
+    if( id>=last ) break;
+    rc = bloom_index_run_seek(reader, run, id, &is_found);
+    if( rc!=SQLITE_OK || !is_found || reader->row.id>=last ) break;
+    if( reader->row.id==id || within==NULL || within->segments[reader->row.id%num_segments] ){
+      rc = look_up_add_list(reader, (uint32_t)(reader->row.id % num_segments), result);
+      if( rc!=SQLITE_OK ) break;
+    }
+    id = reader->row.id + 1;
+  }
+  return rc;
+}
+
+int bloom_index_look_up(bloom_index *index, const index_generation *generation, int key,
+                        const index_tokens *tokens, size_t num_ranges,
+                        const index_block_set *within, index_block_set *result){
+  const index_key_layout *of_key = &generation->keys[key];
+  index_run_reader *reader = sqlite3_malloc64(sizeof(*reader));
+  uint32_t i;
+  size_t j;
+  int rc = SQLITE_OK;
+  if( reader==NULL ) return SQLITE_NOMEM;
+  reader->index = index;
+  reader->key = key;
+  reader->run = NULL;
+  for(i=0; i<of_key->num_runs && rc==SQLITE_OK; i++){
+    const index_run *run = &of_key->runs[i];
+    const uint32_t num_segments = bloom_entries_num_segments(run->end_block);
+    const uint64_t least = bloom_index_run_first(of_key, run);
+    for(j=0; j<num_ranges && rc==SQLITE_OK; j++){
+      const uint64_t first = tokens[j].first * num_segments;
+      const uint64_t last = first + (uint64_t)tokens[j].num_tokens * num_segments;
+      rc = look_up_range(reader, run, first>least ? first : least, last, within, result);
+    }
+  }
+  sqlite3_free(reader);
+  return rc;
+}

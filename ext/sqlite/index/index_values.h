@@ -1,0 +1,169 @@
+/*
+** What values are found by, and what conditions and patterns look for: lists of texts, and keys of
+** zones.
+*/
+#ifndef BLOOM_SQLITE_INDEX_VALUES_H
+#define BLOOM_SQLITE_INDEX_VALUES_H
+
+#include "../../core/entries/regexp.h"
+#include "../../core/entries/texts.h"
+#include "../../core/entries/zone.h"
+
+#include "index_plan.h"
+
+/* -- index_texts.c --------------------------------------------------------------------- */
+
+/* A value whose lists are read. */
+typedef struct index_text {
+  bloom_text reading;
+  int is_any;  /* it has no grams: its block is always read */
+  int is_none; /* it is in no list, or all were returned */
+  char digits[24];
+} index_text;
+
+/* Begins to read the lists of a LIKE column's value, which must live as long as it is read. */
+void bloom_index_text_begin(index_text *text, const index_key *key, sqlite3_value *value);
+
+/* Writes the numbers of the next lists, duplicates included.  Returns how many, 0 at the end. */
+size_t bloom_index_text_next(index_text *text, const bloom_lists *lists,
+                             uint32_t numbers[BLOOM_TEXT_ROOM]);
+
+/* Further ones are not looked up. */
+#define INDEX_MAX_RANGES 256
+
+/* Write to ranges[], which has room for INDEX_MAX_RANGES, the lists that a text must be in that
+** LIKE or GLOB finds, that equals a value, or that has all literals of a term of a regular
+** expression.  Return how many, 0 where every block may have such a text.  A TEXT is in UTF-8. */
+size_t bloom_index_needle_like(const bloom_index *index, const bloom_lists *lists,
+                               index_condition_kind kind, sqlite3_value *pattern,
+                               bloom_lists_range *ranges);
+size_t bloom_index_needle_equal(const bloom_index *index, const bloom_lists *lists, int key,
+                                sqlite3_value *value, bloom_lists_range *ranges);
+size_t bloom_index_needle_regexp(const bloom_regexp *regexp, uint32_t term,
+                                 const bloom_lists *lists, bloom_lists_range *ranges);
+
+/* Leaves a pattern to SQLite alone if entries cannot serve its operator's function: a like() or
+** glob() that is the application's own, a regexp() by bloom_index_regexp_check().  Such a function
+** may fail, on rows that conditions before it in the query keep from it. */
+int bloom_index_like_check(bloom_index *index, index_condition *condition);
+
+/* Looks for index->like_end among what xBestIndex is asked, and sets it to NULL if it is there. */
+void bloom_index_like_see(bloom_index *index, sqlite3_index_info *info);
+
+/* How many bytes a pattern of LIKE or GLOB has before the first wildcard, or what is not ASCII. */
+size_t bloom_index_like_beginning(index_condition_kind kind, const unsigned char *pattern);
+
+/* Takes the key from a pattern that has no list, if it is a literal, else NULL.  SQLITE_OK or
+** SQLITE_NOMEM. */
+int bloom_index_like_read_literal(index_condition *condition, sqlite3_value *literal);
+
+/* Sets *are_built_in to whether SQLite's own functions have these names. */
+typedef struct index_function {
+  const char *name;
+  int num_args;
+} index_function;
+int bloom_index_are_built_in(bloom_index *index, const index_function *functions, int num_functions,
+                             int *are_built_in);
+
+/* 1 if the text of a REAL may begin with this text, which is no number itself: a sign, what
+** infinity begins with, or digits as far as the e. */
+int bloom_index_begins_number(const unsigned char *text);
+
+/* -- index_texts.c: regular expressions ------------------------------------------------ */
+
+/* Sets *is_trusted to whether the application's regexp() is known to be one that patterns are
+** read for, and the condition's kind by whether it ignores case. */
+int bloom_index_regexp_check(bloom_index *index, index_condition *condition, int *is_trusted);
+
+/* Reads a pattern, which requires nothing if it is no TEXT.  SQLITE_OK or SQLITE_NOMEM. */
+int bloom_index_regexp_read(sqlite3_value *pattern, index_condition_kind kind,
+                            bloom_regexp *regexp);
+
+/* Calls regexp() once, if the source has a row: an error if the pattern is one to it. */
+int bloom_index_regexp_try(bloom_index *index, sqlite3_value *pattern);
+
+/* Sets *literal to the longest bytes that each matching text has, and returns how many they are. */
+size_t bloom_index_regexp_literal(const bloom_regexp *regexp, const uint8_t **literal);
+
+/* -- index_zones.c --------------------------------------------------------------------- */
+
+/* Rows of zones, and directories, which have an entry like a zone for each of 32 rows. */
+typedef enum index_zone_level { INDEX_ZONES, INDEX_ZONE_DIRECTORY } index_zone_level;
+
+/* The bytes of a row's number, or a block's, that say which zone or entry of the row it is. */
+#define INDEX_ZONE_MASK (BLOOM_ZONES_PER_ROW - 1)
+
+/* Reads a row.  SQLITE_CORRUPT_VTAB where it is missing or damaged. */
+int bloom_index_zones_read(bloom_index *index, const index_generation *generation, int key,
+                           index_zone_level level, uint32_t number, bloom_zone *zones);
+
+/* The rowid of a row of a generation that has a place. */
+sqlite3_int64 bloom_index_zones_rowid(uint32_t place, index_zone_level level, uint32_t number);
+
+/* How many directories the spans of a generation have. */
+uint32_t bloom_index_zones_num_directories(const index_generation *generation);
+
+/* What a condition asks of the zones of a column. */
+typedef struct index_zone_test {
+  int key;
+  bloom_zone_span *spans; /* sorted; to be freed */
+  size_t num_spans, max_spans;
+  int asks_null; /* NULL is among what it asks for */
+} index_zone_test;
+
+/* Learns whether texts are UTF-16, which a database is for ever. */
+int bloom_index_learn_encoding(bloom_index *index);
+
+/* Sets *test, whose spans are for the caller to free, by a condition's value or its list.  The
+** value is NULL only of IS, IS NULL and IS NOT NULL. */
+int bloom_index_zones_test(bloom_index *index, index_condition condition, sqlite3_value *value,
+                           const index_list *list, index_zone_test *test);
+
+/* Adds to *result the blocks in zones that meet all tests of their column.  Zones of which
+** `within`, unless it is NULL, has no block are left out. */
+int bloom_index_zones_look_up(bloom_index *index, const index_generation *generation, int key,
+                              const index_zone_test *tests, int num_tests,
+                              const index_block_set *within, index_block_set *result);
+
+/* -- index_zones.c: keys --------------------------------------------------------------- */
+
+/* The keys by which a value is in its zone: of a text that may be a number those of both.
+** is_inexact: with the REALs next to such a number, which another SQLite may read.  SQLITE_OK or
+** SQLITE_NOMEM. */
+int bloom_index_zone_span_of(const bloom_index *index, int key, sqlite3_value *value,
+                             int is_inexact, bloom_zone_span *span);
+
+/* The keys that a condition with this value asks for, at most two spans: *num_spans. */
+int bloom_index_zone_spans_asked(const bloom_index *index, int key, bloom_zone_operator comparison,
+                                 sqlite3_value *value, int is_literal, bloom_zone_span *spans,
+                                 size_t *num_spans);
+
+/* The keys that a pattern of LIKE or GLOB asks for, at most three spans. */
+int bloom_index_zone_spans_of_pattern(const bloom_index *index, int key, index_condition_kind kind,
+                                      sqlite3_value *value, bloom_zone_span *spans,
+                                      size_t *num_spans);
+
+/* -- index_zones.c: merging ------------------------------------------------------------ */
+
+/* A column's zones that are changed. */
+typedef struct index_zone_merge index_zone_merge;
+
+/* bloom_index_zones_free() is for the caller in any case. */
+int bloom_index_zones_start(bloom_index *index, const index_generation *generation, int key,
+                            index_zone_merge **result);
+void bloom_index_zones_free(index_zone_merge *merge);
+
+/* Adds a row's value to the zone that has the row's block. */
+int bloom_index_zones_add(index_zone_merge *merge, uint32_t block, sqlite3_value *value);
+
+/* Writes what is in memory. */
+int bloom_index_zones_write(index_zone_merge *merge);
+
+/* Deletes the rows of a generation that had this place. */
+int bloom_index_zones_delete(bloom_index *index, int key, uint32_t place);
+
+/* Sets *is_found to whether the zone of a block has a value. */
+int bloom_index_zones_check(index_zone_merge *merge, uint32_t block, sqlite3_value *value,
+                            int *is_found);
+
+#endif
