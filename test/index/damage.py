@@ -145,7 +145,7 @@ def damage_that_no_query_meets(files):
     command(db, "integrity-check")
 
 
-A_PAGE = "reads the whole table: a page of the index is damaged; 'merge' repairs it"
+A_PAGE = "reads the whole table: a page of the index is damaged; INSERT INTO log_index(log_index) VALUES ('merge') repairs it"
 # What is done, what the plan says once a query has met it, and what 'integrity-check' says.
 DAMAGES = [
     ("DELETE FROM log_index_entries1 WHERE rowid > (SELECT min(rowid) FROM log_index_entries1)", A_PAGE, "damaged"),

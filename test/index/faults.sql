@@ -21,7 +21,8 @@ CREATE VIEW missed AS
   SELECT 'followed_k misses ' || k FROM followed f WHERE NOT EXISTS (SELECT 1 FROM followed_k i WHERE i.k = f.k AND i.id = f.id)
   UNION ALL SELECT 'followed_k misses ' || k || ' by its zones' FROM followed f WHERE id % 9 = 3 AND NOT EXISTS (SELECT 1 FROM followed_k i WHERE i.k BETWEEN f.k AND f.k AND i.id = f.id)
   UNION ALL SELECT 'followed_k misses the text of ' || id FROM followed f WHERE id % 9 = 6
-    AND NOT EXISTS (SELECT 1 FROM followed_k i WHERE i.part LIKE '%' || substr(f.part, 100, 20) || '%' AND i.id = f.id);
+    AND NOT EXISTS (SELECT 1 FROM followed_k i WHERE i.part LIKE '%' || substr(f.part, 100, 20) || '%' AND i.id = f.id)
+  UNION ALL SELECT name || ' is left of a CREATE' FROM sqlite_master WHERE name LIKE 'filled%' AND NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'filled');
 
 ----
 SELECT * FROM missed;
@@ -95,15 +96,30 @@ VACUUM;
 INSERT INTO followed_k(followed_k) VALUES ('merge');
 
 ----
-INSERT INTO followed(k, part) VALUES ('at last', 'a');
-UPDATE followed SET k = k || '.' WHERE id IN (1, 69);
-INSERT INTO followed_k(followed_k) VALUES ('merge');
-
-----
 CREATE INDEX followed_by_part ON followed(part);
 SELECT count(*) FROM followed_k WHERE part = 12;
 SELECT count(*) FROM followed_k WHERE part GLOB 'a*' AND part >= 'a' AND part < 'b';
 DROP INDEX followed_by_part;
+
+----
+CREATE VIRTUAL TABLE filled USING bloom_index(followed, k, part LIKE, k RANGE);
+SELECT id FROM filled WHERE k = 'key7';
+DROP TABLE filled;
+
+----
+DROP TRIGGER followed_k_after_insert;
+UPDATE followed SET k = k || '?' WHERE id IN (2, 69);
+INSERT INTO followed_k(followed_k) VALUES ('merge=30');
+SELECT id FROM followed_k WHERE k = 'key2?' OR k = 'key69?';
+INSERT INTO followed_k(followed_k) VALUES ('merge');
+
+----
+BEGIN;
+UPDATE followed_k_state SET layout = x'00';
+INSERT INTO followed(k, part) VALUES ('behind', 'a');
+INSERT INTO followed_k(followed_k) VALUES ('merge');
+SELECT merged, serves, note FROM bloom_index_info('followed_k');
+COMMIT;
 
 ----
 CREATE TABLE many(id INTEGER PRIMARY KEY, part TEXT);
@@ -114,4 +130,9 @@ SELECT count(*) FROM many_k;
 SELECT DISTINCT part FROM many_k;
 SELECT count(*) FROM many_k WHERE part = 2;
 DROP TABLE many_k;
-DROP TABLE many;
+
+----
+-- The last part is what must succeed in the end.
+INSERT INTO followed(k, part) VALUES ('at last', 'a');
+UPDATE followed SET k = k || '.' WHERE id IN (1, 69);
+INSERT INTO followed_k(followed_k) VALUES ('merge');

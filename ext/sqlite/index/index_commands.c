@@ -31,7 +31,7 @@ int bloom_index_reset(bloom_index *index){
     }
   }
   rc = bloom_index_state_insert(index);
-  if( rc==SQLITE_OK ) rc = bloom_index_layout_write(index, layout, NULL);
+  if( rc==SQLITE_OK ) rc = bloom_index_layout_write(index, layout);
   /* Only now: while entries cover rows, what changed has to be known. */
   if( rc==SQLITE_OK ) rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_changed\"",
                                          index->schema, index->name);
@@ -418,7 +418,8 @@ static int index_check_state(bloom_index *index, bloom_checker checker,
   if( rc==SQLITE_OK ) rc = bloom_index_layout_read(index, layout);
   if( (rc & 0xff)!=SQLITE_CORRUPT ) return rc;
   return index_check_say(finding, "bloom_index: %s: its layout is damaged, or covered was changed;"
-                         " 'merge' repairs it", index->name);
+                         " INSERT INTO \"%w\"(\"%w\") VALUES ('merge') repairs it", index->name,
+                         index->name, index->name);
 }
 
 int bloom_index_check(bloom_index *index, bloom_checker checker, char **finding){
@@ -445,6 +446,7 @@ int bloom_index_check(bloom_index *index, bloom_checker checker, char **finding)
   }
   /* 'merge' repairs it, too, where this connection runs it. */
   if( layout ) bloom_connection_note_damage(index->connection, number);
-  return index_check_say(finding, "bloom_index: %s is damaged: a page of it; 'rebuild' repairs it",
+  return index_check_say(finding, "bloom_index: %s is damaged: a page of it; INSERT INTO"
+                         " \"%w\"(\"%w\") VALUES ('rebuild') repairs it", index->name, index->name,
                          index->name);
 }

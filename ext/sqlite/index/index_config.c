@@ -612,20 +612,19 @@ sqlite3_int64 bloom_index_layout_bytes(const bloom_index *index, const index_lay
   return num_rows * 4096;
 }
 
-int bloom_index_layout_write(bloom_index *index, const index_layout *layout, const char *note){
+int bloom_index_layout_write(bloom_index *index, const index_layout *layout){
   sqlite3_stmt *update = NULL;
   size_t num_bytes;
   uint8_t *bytes = layout_print(index, layout, &num_bytes);
   int rc = SQLITE_NOMEM;
   if( bytes ){
     rc = bloom_sql_prepare(index->connection, &update,
-                           "UPDATE \"%w\".\"%w_state\" SET covered = ?1, layout = ?2, note = ?3,"
-                           " bytes = ?4", index->schema, index->name);
+                           "UPDATE \"%w\".\"%w_state\" SET covered = ?1, layout = ?2, note = NULL,"
+                           " bytes = ?3", index->schema, index->name);
   }
   if( rc==SQLITE_OK && layout->has_covered ) rc = sqlite3_bind_int64(update, 1, layout->covered);
   if( rc==SQLITE_OK ) rc = sqlite3_bind_blob64(update, 2, bytes, num_bytes, SQLITE_STATIC);
-  if( rc==SQLITE_OK && note ) rc = sqlite3_bind_text(update, 3, note, -1, SQLITE_STATIC);
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(update, 4, bloom_index_layout_bytes(index, layout));
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(update, 3, bloom_index_layout_bytes(index, layout));
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, update);
   rc = bloom_sql_end(update, rc);
   sqlite3_free(bytes);

@@ -83,8 +83,8 @@ typedef struct index_layout {
 ** SQLITE_CORRUPT_VTAB where it is damaged, or `covered` is not the layout's. */
 int bloom_index_layout_read(bloom_index *index, const index_layout **layout);
 
-/* Writes the layout, `covered` and a note, which may be NULL, in one statement. */
-int bloom_index_layout_write(bloom_index *index, const index_layout *layout, const char *note);
+/* Writes the layout and `covered` in one statement. */
+int bloom_index_layout_write(bloom_index *index, const index_layout *layout);
 
 /* Returns the bytes that the entries of all columns take in pages. */
 sqlite3_int64 bloom_index_layout_bytes(const bloom_index *index, const index_layout *layout);

@@ -503,7 +503,7 @@ static int merge_start(bloom_index *index, const index_layout *layout, index_mer
 }
 
 /* Writes all that is in memory, and then the layout. */
-static int merge_finish(index_merge_state *merge, const char *note){
+static int merge_finish(index_merge_state *merge){
   bloom_index *index = merge->index;
   index_layout *layout = &merge->layout;
   int i, key, rc = merge_flush(merge);
@@ -517,7 +517,7 @@ static int merge_finish(index_merge_state *merge, const char *note){
   for(i=0; i<layout->num_generations && rc==SQLITE_OK; i++){
     rc = bloom_index_spans_write(index, merge->generations[i].spans, &layout->generations[i]);
   }
-  if( rc==SQLITE_OK ) rc = bloom_index_layout_write(index, layout, note);
+  if( rc==SQLITE_OK ) rc = bloom_index_layout_write(index, layout);
   if( rc==SQLITE_OK && layout->has_covered ){
     rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_changed\" WHERE id <= %lld",
                        index->schema, index->name, merge->done_until);
@@ -529,24 +529,6 @@ static int merge_finish(index_merge_state *merge, const char *note){
       rc = bloom_index_zones_delete(index, key, !layout->generations[0].place);
     }
   }
-  return rc;
-}
-
-/* Sets *note to what would pay, or NULL. */
-static int merge_note(const index_merge_state *merge, const char **note){
-  const index_layout *layout = &merge->layout;
-  const bloom_index *index = merge->index;
-  const char *id = index->columns.id_name;
-  const sqlite3_int64 max_rows = bloom_index_cost_most_unmerged(layout);
-  sqlite3_int64 num_unmerged = 0;
-  int rc = SQLITE_OK;
-  if( layout->has_covered && layout->covered<INT64_MAX ){
-    rc = bloom_sql_integer(index->connection, &num_unmerged,
-                           "SELECT count(*) FROM (SELECT 1 FROM " INDEX_SOURCE " NOT INDEXED WHERE "
-                           "x.\"%w\" > %lld LIMIT %lld)",
-                           index->schema, index->source_name, id, layout->covered, max_rows + 1);
-  }
-  if( num_unmerged>max_rows ) *note = INDEX_NOTE_UNMERGED;
   return rc;
 }
 
@@ -606,7 +588,6 @@ int bloom_index_merge_core(bloom_index *index, const index_layout *before, sqlit
                            int *wants_rebuild){
   index_choice choice = {.num_rows = 0};
   index_merge_state *merge;
-  const char *note = NULL;
   int is_due = 0, rc = merge_start(index, before, &merge);
   *wants_rebuild = 0;
   if( rc==SQLITE_OK ) rc = merge_is_rebuild_due(merge, &choice, &is_due);
@@ -620,9 +601,8 @@ int bloom_index_merge_core(bloom_index *index, const index_layout *before, sqlit
     if( rc==SQLITE_FULL && merge_is_out_of_blocks(merge) ){
       *wants_rebuild = 1;
       rc = SQLITE_OK;
-    }else{
-      if( rc==SQLITE_OK ) rc = merge_note(merge, &note);
-      if( rc==SQLITE_OK ) rc = merge_finish(merge, note);
+    }else if( rc==SQLITE_OK ){
+      rc = merge_finish(merge);
     }
   }
   if( merge ) merge_keep_words(merge, rc);

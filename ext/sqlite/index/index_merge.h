@@ -7,9 +7,6 @@
 #include "../source/follow.h"
 #include "index_values.h"
 
-#define INDEX_NOTE_UNMERGED \
-  "a tenth of the rows, or 100,000, are not merged yet, and every query reads them; 'merge' pays"
-
 /* -- index_sample.c -------------------------------------------------------------------- */
 
 /* What is chosen by a sample of the rows. */

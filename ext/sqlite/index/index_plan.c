@@ -429,7 +429,8 @@ static int plan_read_layout(bloom_index *index, const index_plan *plan, double *
   is_damaged = rc==SQLITE_OK ? bloom_connection_knows_damage(index->connection, layout->number)
     : (rc & 0xff)==SQLITE_CORRUPT;
   if( remark->doubt==NULL && is_damaged ){
-    remark->doubt = "a page of the index is damaged; 'merge' repairs it";
+    remark->doubt = "a page of the index is damaged";
+    remark->is_damaged = 1;
   }
   if( rc==SQLITE_OK ){
     rc = bloom_index_cost_rows(index, layout, num_rows);
@@ -640,7 +641,9 @@ int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   if( rc==SQLITE_OK ) rc = plan_choose(index, info, &plan, num_rows);
   if( rc==SQLITE_OK ){
     info->idxNum = plan.flags;
-    if( !plan_has_blocks(&plan) ) remark = (index_plan_remark){.doubt = remark.doubt};
+    if( !plan_has_blocks(&plan) ){
+      remark = (index_plan_remark){.doubt = remark.doubt, .is_damaged = remark.is_damaged};
+    }
     remark.doubted_key = plan_find_doubted_key(index, info);
     info->idxStr = bloom_index_plan_print(index, &plan, &remark);
     info->needToFreeIdxStr = 1;

@@ -111,6 +111,7 @@ void bloom_index_plan_read(int number, const char *text, index_plan *plan);
 /* Why a query is slower than it need be, which EXPLAIN says. */
 typedef struct index_plan_remark {
   const char *doubt;          /* why entries are not believed; NULL: they are */
+  int is_damaged;             /* the doubt, which does not say then what cures it */
   int doubted_key;            /* an indexed column that would serve but for its doubt; -1: none */
   int is_outweighed;          /* so many rows changed that reading all costs less */
   sqlite3_int64 num_unmerged; /* how many ids are not merged, if they are many; else 0 */

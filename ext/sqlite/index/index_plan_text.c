@@ -60,10 +60,18 @@ static void plan_print_condition(sqlite3_str *text, const index_condition *condi
   if( condition->collation[0] ) sqlite3_str_appendf(text, "c\"%w\"", condition->collation);
 }
 
+/* Appends the command that helps; name is the index's as SQL. */
+static void plan_print_merge(sqlite3_str *text, const char *name, const char *effect){
+  sqlite3_str_appendf(text, "; INSERT INTO %s(%s) VALUES ('merge') %s", name, name, effect);
+}
+
 static void plan_print_remark(const bloom_index *index, sqlite3_str *text,
                               const index_plan_remark *remark, int *is_nomem){
+  char *name = bloom_sql_name(index->name);
+  if( name==NULL ) *is_nomem = 1;
   if( remark->doubt ){
     sqlite3_str_appendf(text, "; reads the whole table: %s", remark->doubt);
+    if( remark->is_damaged ) plan_print_merge(text, name, "repairs it");
   }else if( remark->doubted_key>=0 ){
     char *column = sqlite3_mprintf("column %s", bloom_index_key_name(index, remark->doubted_key));
     char *doubt = column ? bloom_index_source_say(index, NULL, column,
@@ -74,12 +82,14 @@ static void plan_print_remark(const bloom_index *index, sqlite3_str *text,
     sqlite3_free(doubt);
   }else if( remark->is_outweighed ){
     sqlite3_str_appendall(text,
-                          "; reads the whole table: too many rows changed since the last merge; "
-                          "'merge' pays");
+                          "; reads the whole table: too many rows changed since the last merge");
+    plan_print_merge(text, name, "makes it faster");
   }else if( remark->num_unmerged>0 ){
-    sqlite3_str_appendf(text, "; reads up to %lld rows that are not merged; 'merge' pays",
+    sqlite3_str_appendf(text, "; reads up to %lld rows that are not merged",
                         remark->num_unmerged);
+    plan_print_merge(text, name, "makes it faster");
   }
+  sqlite3_free(name);
 }
 
 /* Appends a condition, and what answers it. */

@@ -28,6 +28,11 @@ CREATE VIRTUAL TABLE untold USING bloom_index(many, k);
 DROP TRIGGER untold_after_insert;
 CREATE VIRTUAL TABLE unguarded USING bloom_index(many, k);
 DROP TRIGGER unguarded_guard;
+CREATE TABLE old(id INTEGER PRIMARY KEY, k TEXT);
+CREATE VIRTUAL TABLE migrated USING bloom_index(old, k, k LIKE);
+DROP TABLE old;
+CREATE TABLE old(id INTEGER PRIMARY KEY, k TEXT);
+INSERT INTO old SELECT id, k FROM many;
 
 ----
 SELECT * FROM log_index WHERE trace = '00FF' OR trace = 'changed';
@@ -68,6 +73,8 @@ INSERT INTO broken(broken) VALUES ('rebuild');
 INSERT INTO untold(untold) VALUES ('merge');
 INSERT INTO untold(untold) VALUES ('rebuild');
 INSERT INTO unguarded(unguarded) VALUES ('merge');
+INSERT INTO migrated(migrated) VALUES ('merge');
+INSERT INTO migrated(migrated) VALUES ('merge=20');
 INSERT INTO log_index(log_index) VALUES ('optimize'); -- error
 INSERT INTO log_index VALUES (1, 'a', 2, 'b'); -- error
 CREATE VIRTUAL TABLE i USING bloom_index(log, nothing); -- error
