@@ -115,7 +115,10 @@ static const rule grammar[] = {
     "{plain}({Expression})", "CAST({Expression} AS {type})", "({Expression} {operator} {Expression})",
     "CASE WHEN {Expression} THEN {Expression} ELSE {Expression} END", "{plain2}({Expression}, {Expression})",
     "{name}({arguments})", "bloom_version()", "bloom_may_contain({Filter}, {Expression}{keys})",
-    "bloom_may_contain((SELECT bloom_filter({arguments}) FROM {Source}), {arguments})", "(SELECT count(value) FROM bloom_index_list({Expression}))"}},
+    "bloom_may_contain((SELECT bloom_filter({arguments}) FROM {Source}), {arguments})", "({IndexFunction})"}},
+  {"IndexFunction", {"SELECT count(value) FROM bloom_index_list({Expression})", "SELECT coalesce(note, merged) FROM bloom_index_info({virtual_table})",
+    "SELECT count(*) FROM bloom_index_info({arguments})"}},
+  {"virtual_table", {"'ix'", "'plain'", "'pair'", "'s'", "'log_filter'", "'log_index'"}},
 
   /* -- Filters that {9:key} was put into, if it is not NULL.  Made is never NULL, for bloom_merge() is NULL
   ** where a filter is.  So no handle, which compound and sorted subqueries turn into NULL. */
