@@ -257,6 +257,13 @@ static int cursor_advance(index_cursor *cursor){
       cursor->is_first = ++cursor->num_read>1;
       continue;
     }
+    /* `<` finds no NULL. */
+    if( cursor->reading==INDEX_READ_BEHIND && cursor->plan.orders[0].is_descending ){
+      const int rc = cursor_prepare(cursor, cursor->forms, INDEX_READ_NULLS);
+      if( rc!=SQLITE_OK ) return cursor_failure(cursor, rc);
+      cursor->is_first = 1;
+      continue;
+    }
     if( cursor->reading!=INDEX_READ_INTERVALS || cursor->num_read==intervals->num_intervals ){
       cursor->is_eof = 1;
       return SQLITE_OK;

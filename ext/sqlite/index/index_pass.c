@@ -271,6 +271,8 @@ char *bloom_index_pass_statement(const bloom_index *index, const index_plan *pla
      || reading==INDEX_READ_COST ) sqlite3_str_appendall(sql, "1");
   else if( reading==INDEX_READ_BEHIND ) sqlite3_str_appendf(sql, "x.\"%w\" %s +?1",
       index->columns.list[plan->orders[0].column].name, plan->orders[0].is_descending ? "<" : ">");
+  else if( reading==INDEX_READ_NULLS ) sqlite3_str_appendf(sql, "x.\"%w\" IS NULL",
+      index->columns.list[plan->orders[0].column].name);
   else sqlite3_str_appendf(sql, "x.\"%w\" BETWEEN %s", id, reading==INDEX_READ_SLICES
                            ? "r.value AND r.last" : "?1 AND ?2");
   for(i=0; i<plan->num_conditions; i++){

@@ -506,9 +506,8 @@ static void plan_set_unread(bloom_index *index, sqlite3_index_info *info, index_
   if( info->nConstraint>0 || !(plan->flags & INDEX_PLAN_FREE) ) return;
   if( info->nOrderBy==0 && info->colUsed==0 ) plan->flags |= INDEX_PLAN_COUNTED;
   /* Values that are equal are the same there, which 1 and 1.0 are not in a column without a type.
-  ** The cursor compares them as UTF-8.  `<` finds no NULL, which comes last. */
+  ** The cursor compares them as UTF-8. */
   if( plan->num_orders==1 && order.column>=0 && order.column<63 && info->orderByConsumed
-     && (!order.is_descending || index->columns.list[order.column].is_not_null)
      && info->colUsed==(sqlite3_uint64)1 << order.column && bloom_vtab_is_distinct(info)
      && bloom_affinity_of(index->columns.list[order.column].type)!='b'
      && sqlite3_stricmp(index->columns.list[order.column].collation, "BINARY")==0

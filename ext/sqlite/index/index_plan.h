@@ -264,6 +264,7 @@ typedef enum index_reading {
   INDEX_READ_SLICES,    /* the intervals of list ?1, and of them one slice of the order */
   INDEX_READ_FREE,      /* all rows, in the way that SQLite chooses */
   INDEX_READ_BEHIND,    /* the same, of an order, behind the value ?1 */
+  INDEX_READ_NULLS,     /* what comes behind all values of a descending order */
   INDEX_READ_COST,      /* the same, to be explained: any pattern stands for one with a beginning */
   INDEX_READ_BOUNDED,   /* as SQLite chooses, ids from ?1 to ?2: those of when the cursor opened */
   INDEX_READ_SORTED     /* as INDEX_READ_BOUNDED, all rows before the first one is returned */
