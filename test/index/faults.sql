@@ -128,6 +128,7 @@ CREATE INDEX many_by_part ON many(part);
 CREATE VIRTUAL TABLE many_k USING bloom_index(many, part);
 SELECT count(*) FROM many_k;
 SELECT DISTINCT part FROM many_k;
+SELECT DISTINCT part FROM many_k ORDER BY part DESC;
 SELECT count(*) FROM many_k WHERE part = 2;
 DROP TABLE many_k;
 
