@@ -143,7 +143,7 @@ typedef struct bloom_index {
   uint32_t accesses_checks, next_access;
 
   sqlite3_int64 letter_bytes; /* bytes of 'a': 1 in UTF-8, 2 in UTF-16; 0: not known yet */
-  const char *like_end; /* what a plan is asked for to see: bloom_index_like_see(); NULL: nothing */
+  const char *like_end; /* what a plan is asked for to see: plan_see_end(); NULL: nothing */
   /* Why the table cannot be used, as words behind its name: all but DROP fails; NULL: it can. */
   const char *damage;
   int is_of_1_2;      /* its tables are those of bloom 1.2, until 'merge' */

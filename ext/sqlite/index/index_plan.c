@@ -606,6 +606,18 @@ static int plan_check_columns(bloom_index *index, const sqlite3_index_info *info
   return SQLITE_OK;
 }
 
+/* Looks for index->like_end among the constraints, and sets it to NULL if it is there. */
+static void plan_see_end(bloom_index *index, sqlite3_index_info *info){
+  int i;
+  for(i=0; i<info->nConstraint && index->like_end; i++){
+    sqlite3_value *end = bloom_index_plan_literal(info, i);
+    const unsigned char *text = NULL;
+    if( info->aConstraint[i].op!=SQLITE_INDEX_CONSTRAINT_GE ) continue;
+    if( end && sqlite3_value_type(end)==SQLITE_TEXT ) text = sqlite3_value_text(end);
+    if( text && strcmp((const char *)text, index->like_end)==0 ) index->like_end = NULL;
+  }
+}
+
 int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   bloom_index *index = index_of(vtab);
   index_plan plan = {.limit = -1};
@@ -613,7 +625,7 @@ int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   double num_rows = INDEX_UNKNOWN_ROWS;
   int rc;
   if( index->like_end ){
-    bloom_index_like_see(index, info);
+    plan_see_end(index, info);
     return SQLITE_OK;
   }
   if( index->damage ) return bloom_index_fail_damaged(index);

@@ -166,21 +166,10 @@ size_t bloom_index_needle_regexp(const bloom_regexp *regexp, uint32_t term,
 
 /* -- Functions ------------------------------------------------------------------------------- */
 
-void bloom_index_like_see(bloom_index *index, sqlite3_index_info *info){
-  int i;
-  for(i=0; i<info->nConstraint && index->like_end; i++){
-    sqlite3_value *end = bloom_index_plan_literal(info, i);
-    const unsigned char *text = NULL;
-    if( info->aConstraint[i].op!=SQLITE_INDEX_CONSTRAINT_GE ) continue;
-    if( end && sqlite3_value_type(end)==SQLITE_TEXT ) text = sqlite3_value_text(end);
-    if( text && strcmp((const char *)text, index->like_end)==0 ) index->like_end = NULL;
-  }
-}
-
 /* Sets *is_proven if the function of LIKE or GLOB is shown to be SQLite's own, without the list of
 ** all functions, which takes longer than a look-up.  SQLite makes the ends of a range, as of
 ** x >= 'A' for x LIKE 'a%', for its own functions alone: their flag is none that an application can
-** set.  So a plan for the index itself is asked for, and bloom_index_like_see() looks for that end.
+** set.  So a plan for the index itself is asked for, and plan_see_end() looks for that end.
 ** In UTF-16 SQLite looks at the function for UTF-8, and calls the other. */
 static int like_prove(bloom_index *index, index_condition_kind kind, int *is_proven){
   const int is_like = kind==INDEX_LIKE;

@@ -47,9 +47,6 @@ size_t bloom_index_needle_regexp(const bloom_regexp *regexp, uint32_t term,
 ** may fail, on rows that conditions before it in the query keep from it. */
 int bloom_index_like_check(bloom_index *index, index_condition *condition);
 
-/* Looks for index->like_end among what xBestIndex is asked, and sets it to NULL if it is there. */
-void bloom_index_like_see(bloom_index *index, sqlite3_index_info *info);
-
 /* How many bytes a pattern of LIKE or GLOB has before the first wildcard, or what is not ASCII. */
 size_t bloom_index_like_beginning(index_condition_kind kind, const unsigned char *pattern);
 
