@@ -16,7 +16,7 @@
 #
 # Anything else fails, so no block escapes.  Local links must lead somewhere, and
 # ext/FUNCTIONS.md must have a heading for every function that bloom registers, its table and the
-# README's a row, and test/sql/records a record.
+# README's a row, and test/sql/records a record.  Files and functions that READMEs of ext/sqlite name exist.
 #
 #     tclsh test/docs/readme.tcl [document ...]      (default: all of them)
 #
@@ -378,6 +378,27 @@ proc checkReference {document} {
   }
 }
 
+# A folder's README names files, and functions that its code defines or calls from other folders of ext/.  Words in backticks
+# that begin with `name_` or `key_` are objects in a database.
+proc checkNames {document} {
+  set folder [file dirname [file join $::root $document]]
+  set code ""
+  foreach pattern {sqlite/*.[ch] sqlite/*/*.[ch] core/*/*.[ch]} {
+    foreach file [glob [file join $::root ext $pattern]] { append code [readFile $file] }
+  }
+  set numFunctions 0
+  foreach {- name} [regexp -all -inline {`([a-z]\w*(?:\.[ch]|\(\))?)`} [readFile [file join $::root $document]]] {
+    set function [string map {() {}} $name]
+    if {[regexp {\.[ch]$} $name]} {
+      if {[file exists [file join $folder $name]]} pass else { fail $document $name "a file of its folder" nothing }
+    } elseif {![regexp {^(name|key|bloom_keeps_rowids)_} $name] && ([regexp _ $name] || $function ne $name)} {
+      incr numFunctions
+      if {[regexp -line "^\[a-z\].*\\m$function\\(" $code]} pass else { fail $document $name "a function of ext/" nothing }
+    }
+  }
+  if {$numFunctions>=20} pass else { fail $document functions "those of a look-up and a merge" $numFunctions }
+}
+
 file delete -force $work
 file mkdir $work
 foreach name {Makefile bloom.so ext examples test sql} {
@@ -392,5 +413,6 @@ set documents [expr {$argc ? $argv : {
 }}]
 foreach document $documents { checkDocument $document }
 if {"ext/FUNCTIONS.md" in $documents} { checkReference ext/FUNCTIONS.md }
+foreach document {ext/sqlite/vtab/README.md ext/sqlite/index/README.md} { if {$document in $documents} { checkNames $document } }
 puts "$numPassed passed, $numFailed failed"
 exit [expr {$numFailed>0}]
