@@ -51,6 +51,7 @@ void bloom_lists_sample_add(bloom_lists_sample *sample, const uint32_t *grams, s
       continue;
     }
     sample->num_grams[class]++;
+    if( (sample->has[class][0] & 2)==0 ) sample->seen[sample->num_seen++] = (uint16_t)class;
     /* Where a list is known, what it is cut from is, too. */
     for(; node>0 && (sample->has[class][node/64] >> node%64 & 1)==0; node/=2){
       sample->has[class][node/64] |= (uint64_t)1 << node%64;
@@ -87,8 +88,12 @@ void bloom_lists_sample_add_text(bloom_lists_sample *sample, const uint8_t *text
 }
 
 void bloom_lists_sample_end_block(bloom_lists_sample *sample, uint64_t num_bytes){
+  uint32_t i;
   if( bloom_lists_sample_is_full(sample) ) return;
-  memset(sample->has, 0, sizeof(sample->has));
+  for(i=0; i<sample->num_seen; i++){
+    memset(sample->has[sample->seen[i]], 0, sizeof(sample->has[0]));
+  }
+  sample->num_seen = 0;
   memset(sample->has_edge, 0, sizeof(sample->has_edge));
   sample->num_blocks++;
   sample->num_bytes += num_bytes;

@@ -51,6 +51,8 @@ typedef struct bloom_lists_sample {
   uint32_t num_grams[BLOOM_LISTS_CLASSES];                       /* that begin so */
   uint16_t num_with[BLOOM_LISTS_CLASSES][BLOOM_LISTS_NODES];     /* blocks, the open one too */
   uint64_t has[BLOOM_LISTS_CLASSES][BLOOM_LISTS_NODES/64];       /* bit i: the open block, node i */
+  uint16_t seen[BLOOM_LISTS_CLASSES];    /* the classes of which the open block has a node */
+  uint32_t num_seen;
   float cost[BLOOM_LISTS_CLASSES][BLOOM_LISTS_MAX_CUT + 1];      /* bits for each block */
   float gain[BLOOM_LISTS_CLASSES][BLOOM_LISTS_MAX_CUT + 1];
   float cost_of[BLOOM_LISTS_SAMPLE_BLOCKS + 1]; /* of a list that so many blocks have */

@@ -193,6 +193,9 @@ static size_t text_end(bloom_text_window *window, uint32_t *grams){
   return 2;
 }
 
+/* With fewer grams a character is read: there is room for it, and for two at the end. */
+#define TEXT_ROOM_OF_LOOP ((size_t)BLOOM_TEXT_ROOM - BLOOM_TEXT_PER_CHARACTER - 1)
+
 size_t bloom_text_next(bloom_text *reading, uint32_t grams[BLOOM_TEXT_ROOM]){
   bloom_text_window window = reading->window;
   const uint8_t *text = reading->text, *end = reading->end;
@@ -204,8 +207,18 @@ size_t bloom_text_next(bloom_text *reading, uint32_t grams[BLOOM_TEXT_ROOM]){
     num_grams += whole!=0;
     reading->is_begun = 1;
   }
-  while( text!=end && num_grams<=BLOOM_TEXT_ROOM-BLOOM_TEXT_PER_CHARACTER-2 ){
-    if( *text-1u<0x7f ){
+  while( text!=end && num_grams<TEXT_ROOM_OF_LOOP ){
+    if( *text-1u<0x7f && window.num_bytes==3 ){
+      /* Most bytes: each is one more gram. */
+      const size_t room = TEXT_ROOM_OF_LOOP - num_grams;
+      const uint8_t *const stop = (size_t)(end - text)>room ? text + room : end;
+      uint32_t bytes = window.bytes;
+      do{
+        bytes = bytes << 8 | bloom_text_lower(*text++);
+        grams[num_grams++] = bytes;
+      }while( text!=stop && *text-1u<0x7f );
+      window.bytes = bytes;
+    }else if( *text-1u<0x7f ){
       num_grams += bloom_text_add_byte(&window, bloom_text_lower(*text++), grams + num_grams);
     }else if( *text==0 ){
       num_grams += text_end(&window, grams + num_grams);
@@ -218,7 +231,6 @@ size_t bloom_text_next(bloom_text *reading, uint32_t grams[BLOOM_TEXT_ROOM]){
           : bloom_text_add(&window, character, grams + num_grams);
     }
   }
-  /* There is room for two: the loop leaves it. */
   if( text==end ) num_grams += text_end(&window, grams + num_grams);
   reading->window = window;
   reading->text = text;

@@ -62,6 +62,7 @@ static int pairs_reserve(index_pairs *pairs, size_t num_more){
 static int pairs_add_text(index_pairs *pairs, const index_key *key, const bloom_lists *lists,
                           uint32_t block, sqlite3_value *value){
   uint32_t numbers[BLOOM_TEXT_ROOM];
+  uint64_t *has = pairs->has, *next;
   index_text text;
   size_t num_numbers, i;
   if( block!=pairs->block ) pairs_end_block(pairs);
@@ -70,13 +71,15 @@ static int pairs_add_text(index_pairs *pairs, const index_key *key, const bloom_
   while( (num_numbers = bloom_index_text_next(&text, lists, numbers))>0 ){
     const int rc = pairs_reserve(pairs, num_numbers);
     if( rc!=SQLITE_OK ) return rc;
+    next = pairs->list + pairs->num_pairs;
     for(i=0; i<num_numbers; i++){
-      uint64_t *word = &pairs->has[numbers[i]/64];
-      const uint64_t bit = (uint64_t)1 << numbers[i]%64;
-      pairs->list[pairs->num_pairs] = (uint64_t)numbers[i] << INDEX_PAIR_BLOCK_BITS | block;
-      pairs->num_pairs += (*word & bit)==0;
-      *word |= bit;
+      uint64_t *word = &has[numbers[i]/64];
+      const uint64_t before = *word, after = before | (uint64_t)1 << numbers[i]%64;
+      *next = (uint64_t)numbers[i] << INDEX_PAIR_BLOCK_BITS | block;
+      next += before!=after;
+      *word = after;
     }
+    pairs->num_pairs = (size_t)(next - pairs->list);
   }
   return SQLITE_OK;
 }
