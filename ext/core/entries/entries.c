@@ -114,7 +114,7 @@ static inline uint64_t entries_look(const bloom_entries_row *row, uint32_t at){
   return shift<64 ? bloom_load64_le(row->bytes + row->num_bytes - 8) >> shift : 0;
 }
 
-/* 1 if a position lies behind the row. */
+/* Returns 1 if a position lies behind the row. */
 static inline int entries_is_behind(const bloom_entries_row *row, uint32_t at){
   return at>8*row->num_bytes;
 }
@@ -125,7 +125,7 @@ static int entries_fail(bloom_entries_row *row){
   return -1;
 }
 
-/* Position of the first list. */
+/* Returns the position of the first list. */
 static inline uint32_t entries_lists_at(const bloom_entries_row *row){
   return 8*(BLOOM_ENTRIES_HEADER_BYTES + BLOOM_ENTRIES_SKIP_BYTES*row->num_skips);
 }
@@ -250,7 +250,7 @@ static int entries_read_rice(const bloom_entries_row *row, uint32_t *at, uint32_
   return 1;
 }
 
-/* The same of numbers that are raw if they are few. */
+/* Reads numbers likewise, which are raw if they are few. */
 static int entries_read_numbers(const bloom_entries_row *row, uint32_t *at, uint32_t num_coded,
                                 uint32_t num_all, uint16_t *numbers){
   uint32_t i, num_bits;
@@ -335,7 +335,7 @@ static inline int entries_begin_list(bloom_entries_row *row, uint64_t id, uint32
   return 1;
 }
 
-/* bloom_entries_next(), for the loop of bloom_entries_seek() too. */
+/* Does what bloom_entries_next() does, for the loop of bloom_entries_seek(), too. */
 static inline int entries_next(bloom_entries_row *row){
   uint64_t gap, rest;
   uint32_t at;

@@ -28,7 +28,7 @@ static int regexp_is_nothing(const bloom_regexp_terms *terms){
   return terms->num_terms==1 && terms->terms[0]==0;
 }
 
-/* What a and b require together; a alone, if they are too many. */
+/* Sets *a to what a and b require together; leaves a alone where that is too much. */
 static void regexp_and(bloom_regexp_terms *a, const bloom_regexp_terms *b){
   bloom_regexp_terms both = {0, {0}};
   uint32_t i, j;
@@ -39,7 +39,7 @@ static void regexp_and(bloom_regexp_terms *a, const bloom_regexp_terms *b){
   *a = both;
 }
 
-/* What a or b requires. */
+/* Sets *a to what a or b requires. */
 static void regexp_or(bloom_regexp_terms *a, const bloom_regexp_terms *b){
   if( regexp_is_nothing(a) || regexp_is_nothing(b)
    || a->num_terms + b->num_terms>BLOOM_REGEXP_MAX_TERMS ){
@@ -66,13 +66,13 @@ static int regexp_is_hex_digit(uint8_t byte){
   return regexp_is_digit(byte) || (byte>='a' && byte<='f');
 }
 
-/* 1 if chars has the byte. */
+/* Returns 1 if chars has the byte. */
 static int regexp_is_one_of(uint8_t byte, const char *chars){
   while( *chars && (uint8_t)*chars!=byte ) chars++;
   return *chars!=0;
 }
 
-/* The bytes of a character if it is one in well-formed UTF-8, else 0. */
+/* Returns the bytes of a character if it is one in well-formed UTF-8, else 0. */
 static size_t regexp_character_bytes(const uint8_t *text, const uint8_t *end){
   const uint8_t *next = text;
   uint32_t character, num_bytes;
@@ -100,7 +100,7 @@ static int regexp_survey(regexp_reader *reader){
   return 1;
 }
 
-/* The next byte, 0 at the end. */
+/* Returns the next byte, 0 at the end. */
 static uint8_t regexp_peek(const regexp_reader *reader){
   return reader->next<reader->end ? *reader->next : 0;
 }
@@ -124,9 +124,9 @@ static void regexp_require(bloom_regexp *result, bloom_regexp_terms *terms, uint
   result->num_literals++;
 }
 
-/* 1 if byte i of the run stands in a text as itself, in either case.  Who ignores case may take
-** several characters for one: U+01F0 for j and U+030C, U+FB02 for fl; Perl does so across the
-** ends of groups and classes. */
+/* Returns 1 if every match has byte i of the run as itself, in either case.  A function that
+** ignores case may take several characters for one: U+01F0 for j and U+030C, U+FB02 for fl; Perl
+** does so across the ends of groups and classes. */
 static int regexp_is_plain(const regexp_reader *reader, uint32_t i){
   const uint8_t *bytes = reader->result->bytes;
   const int has_before = i>reader->run, has_behind = i+1<reader->result->num_bytes;
@@ -343,8 +343,8 @@ static void regexp_read_group(regexp_reader *reader, bloom_regexp_terms *terms){
   }
 }
 
-/* The bytes of the character that the next item is, from its place on, which is set; 0 if it is
-** something else. */
+/* Returns the bytes of the character that the next item is, from its place on, which is set; 0 if
+** it is something else. */
 static size_t regexp_find_literal(const regexp_reader *reader, const uint8_t **text){
   const uint8_t byte = *reader->next;
   *text = reader->next;

@@ -5,7 +5,7 @@
 **   '(time|fad)ed out|refused'              "time" and "ed out"; "fad" and "ed out"; "refused"
 **
 ** So literals come as terms: a text that matches has all literals of one term, at least.
-** Who matches is the application's own function, of one of many dialects (Perl's, Python's,
+** The application's own function matches, in one of many dialects (Perl's, Python's,
 ** PCRE's, ICU's, JavaScript's, POSIX's extended ones, that of SQLite's shell).  What is read
 ** here means the same in all of them, or less is required than each of them requires:
 **

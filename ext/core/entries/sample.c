@@ -99,12 +99,13 @@ void bloom_lists_sample_end_block(bloom_lists_sample *sample, uint64_t num_bytes
   sample->num_bytes += num_bytes;
 }
 
-/* log2(), of 1 and more. */
+/* Returns log2 of a ratio of 1 or more. */
 static double sample_log2(double ratio){
   return bloom_log_ratio((uint64_t)(ratio*65536), 65536) / 0.69314718055994530942;
 }
 
-/* The bits that a list takes for each block of the table, if each has it with probability p. */
+/* Returns the bits that a list takes for each block of the table, if each has it with probability
+** p. */
 static double sample_cost_at(double p, double num_blocks){
   const double segment = num_blocks<SAMPLE_SEGMENT_BLOCKS ? num_blocks : SAMPLE_SEGMENT_BLOCKS;
   const double count = p*segment, few = count<segment/2 ? count : segment - count;
@@ -115,16 +116,16 @@ static double sample_cost_at(double p, double num_blocks){
   return (head + (blocks<segment ? blocks : segment)) / segment;
 }
 
-/* The same for a list that num_with of num_sampled blocks have.  The lists of which a sample has
-** few blocks are rarer than they look: others like them were not seen at all, and what has one
-** block in the sample is of about half a block in as many. */
+/* Returns the same for a list that num_with of num_sampled blocks have.  The lists of which a
+** sample has few blocks are rarer than they look: others like them were not seen at all, and what
+** has one block in the sample is of about half a block in as many. */
 static double sample_cost(uint32_t num_with, uint32_t num_sampled, double num_blocks){
   const double seen = (double)num_with/num_sampled;
   const double p = seen - SAMPLE_UNSEEN/num_sampled * (1 - num_sampled/num_blocks);
   return sample_cost_at(p, num_blocks) * seen/p;
 }
 
-/* The share of blocks that a list of a class has on average, if the class is cut so. */
+/* Returns the share of blocks that a list of a class has on average, if the class is cut so. */
 static double sample_density(const bloom_lists_sample *sample, uint32_t class, uint32_t cut){
   const uint32_t num_lists = (uint32_t)1 << cut;
   uint64_t sum = 0;
@@ -196,8 +197,8 @@ static double sample_choose_edges(const bloom_lists_sample *sample, double num_b
   return of_begin + of_end + of_whole;
 }
 
-/* The share of the blocks that the grams of a text are in, on average over those that were kept, if
-** grams come independently of each other. */
+/* Returns the share of the blocks that the grams of a text are in, on average over those that were
+** kept, if grams come independently of each other. */
 static double sample_passed(const bloom_lists_sample *sample, const bloom_lists *lists){
   const uint32_t num_kept = sample->num_kept<BLOOM_LISTS_SAMPLE_TEXTS ? sample->num_kept
       : BLOOM_LISTS_SAMPLE_TEXTS;

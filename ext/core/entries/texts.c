@@ -60,7 +60,7 @@ int bloom_lists_unpack(bloom_lists *lists, const uint8_t bytes[BLOOM_LISTS_BYTES
 
 /* == Grams ============================================================================= */
 
-/* The bits of a character that a first byte of 0xc0 + i holds, as SQLite has it: also for
+/* Returns the bits of a character that a first byte of 0xc0 + i holds, as SQLite has it: also for
 ** bytes that no UTF-8 begins with. */
 static uint32_t text_first_bits(uint8_t byte){
   if( byte<0xe0 ) return byte & 0x1fu;
@@ -70,12 +70,12 @@ static uint32_t text_first_bits(uint8_t byte){
   return byte<0xfe ? byte & 0x01u : 0;
 }
 
-/* The bytes of a character in UTF-8. */
+/* Returns the bytes of a character in UTF-8. */
 static uint32_t text_num_bytes(uint32_t character){
   return character<0x80 ? 1 : character<0x800 ? 2 : character<0x10000 ? 3 : 4;
 }
 
-/* The first of them, of a character from 0x80 on. */
+/* Returns the first of them, of a character from 0x80 on. */
 static uint8_t text_first_byte(uint32_t character){
   if( character<0x800 ) return (uint8_t)(0xc0 | character >> 6);
   return character<0x10000 ? (uint8_t)(0xe0 | character >> 12) : (uint8_t)(0xf0 | character >> 18);
@@ -317,7 +317,7 @@ static void needle_end_run(needle *reading, int is_known){
   reading->num_first = 3;
 }
 
-/* The next character, BLOOM_TEXT_NO_CHARACTER if it is none, 0 at the end. */
+/* Returns the next character, BLOOM_TEXT_NO_CHARACTER if it is none, 0 at the end. */
 static uint32_t needle_read(needle *reading){
   if( reading->text==reading->end || *reading->text==0 ) return 0;
   if( *reading->text<0x80 ) return *reading->text++;
@@ -348,7 +348,8 @@ static int needle_is_wildcard(const needle *reading, uint32_t character){
   return reading->kind==BLOOM_NEEDLE_GLOB && (character=='*' || character=='?');
 }
 
-/* 1 if a character of a pattern may match others, or bytes that are no character of their own. */
+/* Returns 1 if a character of a pattern may match others, or bytes that are no character of their
+** own. */
 static int needle_is_loose(needle *reading, uint32_t character){
   if( character==BLOOM_TEXT_NO_CHARACTER ) return 1;
   if( reading->kind!=BLOOM_NEEDLE_LIKE && reading->kind!=BLOOM_NEEDLE_GLOB ) return 0;

@@ -81,13 +81,13 @@ void bloom_lists_pack(const bloom_lists *lists, uint8_t bytes[BLOOM_LISTS_BYTES]
 /* Returns 1, or 0 if the bytes are damaged: then lists are as they were. */
 int bloom_lists_unpack(bloom_lists *lists, const uint8_t bytes[BLOOM_LISTS_BYTES]);
 
-/* The list of blocks that hold values without grams. */
+/* Returns the list of blocks that hold values without grams. */
 static inline uint32_t bloom_lists_any(const bloom_lists *lists){
   return lists->base[BLOOM_LISTS_CLASSES];
 }
 
-/* A bijection of 32 bits, each of which touches all others.
-** Source: the end of MurmurHash3_x86_32 [Appleby 2011]. */
+/* Applies a bijection of 32 bits, each of which touches all others.  Source: the end of
+** MurmurHash3_x86_32 [Appleby 2011]. */
 static inline uint32_t bloom_lists_hash(uint32_t x){
   x = (x ^ x >> 16) * 0x85ebca6bu;
   x = (x ^ x >> 13) * 0xc2b2ae35u;
@@ -98,8 +98,8 @@ static inline uint32_t bloom_lists_class(uint32_t gram){
   return bloom_lists_hash(gram >> 8) >> 18;
 }
 
-/* The edge, as a gram, of three bytes at an end, and these with the next one.  Edges of one `three`
-** have lists side by side. */
+/* Returns the edge, as a gram, of three bytes at an end, and these with the next one.  Edges of one
+** `three` have lists side by side. */
 static inline uint32_t bloom_lists_edge(bloom_lists_edge_kind kind, uint32_t three, uint32_t four){
   return (bloom_lists_hash(three) & 0xff000000) | (bloom_lists_hash(four) & 0xff000000) >> 8
       | (uint32_t)kind;
@@ -109,27 +109,27 @@ static inline int bloom_lists_is_edge(uint32_t gram){
   return (gram & 0xff00)==0;
 }
 
-/* The list of an edge. */
+/* Returns the list of an edge. */
 static inline uint32_t bloom_lists_of_edge(const bloom_lists *lists, uint32_t edge){
   const uint32_t kind = edge & 0xff;
   const uint32_t num_dropped = BLOOM_LISTS_MAX_EDGE_BITS - lists->edge_bits[kind];
   return lists->edge_base[kind] + (edge >> 16 >> num_dropped);
 }
 
-/* All lists of edges whose three bytes are those of this one. */
+/* Returns all lists of edges whose three bytes are those of this one. */
 static inline bloom_lists_range bloom_lists_of_edges(const bloom_lists *lists, uint32_t edge){
   const uint32_t first = bloom_lists_of_edge(lists, edge & ~0xff0000u);
   return (bloom_lists_range){first, bloom_lists_of_edge(lists, edge | 0xff0000u) - first + 1};
 }
 
-/* The list of a gram or an edge. */
+/* Returns the list of a gram or an edge. */
 static inline uint32_t bloom_lists_of_gram(const bloom_lists *lists, uint32_t gram){
   const uint32_t *base = lists->base + bloom_lists_class(gram);
   if( bloom_lists_is_edge(gram) ) return bloom_lists_of_edge(lists, gram);
   return base[0] + (uint32_t)((uint64_t)bloom_lists_hash(gram) * (base[1] - base[0]) >> 32);
 }
 
-/* All lists of grams that begin with the three bytes of this one. */
+/* Returns all lists of grams that begin with the three bytes of this one. */
 static inline bloom_lists_range bloom_lists_of_class(const bloom_lists *lists, uint32_t gram){
   const uint32_t *base = lists->base + bloom_lists_class(gram);
   return (bloom_lists_range){base[0], base[1] - base[0]};
@@ -192,15 +192,15 @@ typedef struct bloom_text {
   int needs_whole; /* the edge of the whole text is asked for */
 } bloom_text;
 
-/* text may be NULL if num_bytes is 0; it must live as long as it is read.  passes_nul: a NUL is
-** only a break, and the text ends where its bytes end: for REGEXP, whose functions may read on
-** (LIKE and GLOB then still find what they must). */
+/* Begins to read a text, which may be NULL if num_bytes is 0, and must live as long as it is read.
+** passes_nul: a NUL is only a break, and the text ends where its bytes end: for REGEXP, whose
+** functions may read on (LIKE and GLOB then still find what they must). */
 void bloom_text_begin(bloom_text *reading, const uint8_t *text, size_t num_bytes, int passes_nul);
 
 /* Writes the next grams, duplicates included.  Returns how many, 0 at the end of the text. */
 size_t bloom_text_next(bloom_text *reading, uint32_t grams[BLOOM_TEXT_ROOM]);
 
-/* The same, but writes the numbers of the grams' lists. */
+/* Does the same, but writes the numbers of the grams' lists. */
 size_t bloom_text_next_lists(bloom_text *reading, const bloom_lists *lists,
                              uint32_t numbers[BLOOM_TEXT_ROOM]);
 

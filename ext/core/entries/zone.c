@@ -11,7 +11,7 @@
 /* Classes; the first and the last are below and above every value. */
 enum { CLASS_BELOW = 0, CLASS_NUMBER = 1, CLASS_TEXT = 2, CLASS_BLOB = 3, CLASS_ABOVE = 255 };
 
-/* A key of a class with all other bytes alike. */
+/* Returns a key of a class with all other bytes alike. */
 static bloom_zone_key zone_bound(uint8_t class, uint8_t byte){
   bloom_zone_key key;
   memset(key.bytes, byte, sizeof(key.bytes));
@@ -29,7 +29,7 @@ static int zone_is_empty(const bloom_zone_span *span){
 
 /* -- Keys --------------------------------------------------------------------------------- */
 
-/* A REAL's bits as a number that has its order: without the sign, or all turned round. */
+/* Returns a REAL's bits as a number that has its order: without the sign, or all turned round. */
 static uint64_t zone_ordered_bits(double real){
   uint64_t bits;
   real += 0.0; /* -0.0 is 0.0 */
@@ -120,7 +120,7 @@ bloom_zone_value bloom_zone_value_of(const bloom_zone_key *key){
 
 /* -- Zones --------------------------------------------------------------------------------- */
 
-/* How far b lies above a, as the difference of two large numbers. */
+/* Returns how far b lies above a, as the difference of two large numbers. */
 static bloom_zone_key zone_gap(const bloom_zone_key *a, const bloom_zone_key *b){
   bloom_zone_key gap;
   int i, borrow = 0;
@@ -132,7 +132,7 @@ static bloom_zone_key zone_gap(const bloom_zone_key *a, const bloom_zone_key *b)
   return gap;
 }
 
-/* Two spans for up to three sorted ones, cut at the largest gap. */
+/* Returns two spans for up to three sorted ones, cut at the largest gap. */
 static bloom_zone zone_split(const bloom_zone_span *spans, uint32_t num_spans){
   bloom_zone zone = bloom_zone_empty();
   bloom_zone_key largest = zone_bound(0, 0), max = zone_bound(0, 0);
@@ -217,7 +217,7 @@ int bloom_zone_has(const bloom_zone *zone, const bloom_zone_span *span){
 **   22  ..   the p bytes; then the smallest and the largest key of each span
 ** Behind these bytes a key has zeros; the largest key of a span, if it is a text's, 0xff. */
 
-/* The bytes of a key that are not those which it has behind what is kept. */
+/* Returns the bytes of a key that are not those which it has behind what is kept. */
 static uint32_t zone_kept_bytes(const bloom_zone_key *key, int is_max){
   const int is_text = is_max && key->bytes[0]==CLASS_TEXT;
   const uint8_t rest = is_text && key->bytes[BLOOM_ZONE_TEXT_BYTES]==0xff ? 0xff : 0;

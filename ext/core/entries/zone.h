@@ -4,12 +4,12 @@
 ** A value becomes a key: a class byte (numbers before texts before BLOBs, as SQLite sorts
 ** them) and 23 bytes, so that memcmp() orders keys as SQLite orders values.  Different values
 ** may share a key, and a value may have a span of keys, where it is a number to one comparison
-** and a text to another.  Whoever asks has spans of keys, too: a zone may hold an answer where
-** one of its spans meets one of those.  All comparisons are <= and >=, so what is cut off a
+** and a text to another.  So has a query: a zone may match where one
+** of its spans overlaps one of the query's.  All comparisons are <= and >=, so what is cut off a
 ** text needs no rounding.
 **
 ** A zone has two spans, divided at the largest gap between its values: of two writers a day
-** apart each has its own, and a few zeros do not spoil the rest.  No value's span is divided.
+** apart each has its own, and a few zeros do not widen the rest.  No value's span is divided.
 ** So two conditions on one column, as BETWEEN is, may be asked of one span at a time.
 **
 ** Zones are packed in rows of 32, without the bytes with which all keys of a row begin: a number
@@ -57,28 +57,29 @@ typedef enum bloom_zone_operator {
 
 /* -- Keys --------------------------------------------------------------------------------- */
 
-/* A number, by the REAL nearest to it, which is no NaN; inexact: and the REALs next to that. */
+/* Returns the keys of a number, by the REAL nearest to it, which is no NaN; inexact: and the REALs
+** next to that. */
 bloom_zone_span bloom_zone_of_number(double real, int is_inexact);
 
-/* A text in UTF-8, which may be ill-formed and have NULs; (NULL, 0) is empty.  is_ascii: what is
-** not ASCII has another order, or more than one form, so of such a text the keys are all that
-** begin like it up to there. */
+/* Returns the keys of a text in UTF-8, which may be ill-formed and have NULs; (NULL, 0) is empty.
+** is_ascii: what is not ASCII has another order, or more than one form, so of such a text the keys
+** are all that begin like it up to there. */
 bloom_zone_span bloom_zone_of_text(const uint8_t *text, size_t num_bytes, bloom_zone_order order,
                                    int is_ascii);
 
-/* All BLOBs, which have one key; all texts; every key; no key. */
+/* Return the keys of all BLOBs, which is one; of all texts; every key; no key. */
 bloom_zone_span bloom_zone_of_blob(void);
 bloom_zone_span bloom_zone_all_texts(void);
 bloom_zone_span bloom_zone_everything(void);
 bloom_zone_span bloom_zone_nothing(void);
 
-/* The least span that has both. */
+/* Returns the least span that has both. */
 bloom_zone_span bloom_zone_hull(bloom_zone_span a, bloom_zone_span b);
 
-/* Below 0, 0 or above 0, as a sorts before b, with it or behind it. */
+/* Returns a number below 0, 0 or above 0, as a sorts before b, with it or behind it. */
 int bloom_zone_compare(const bloom_zone_key *a, const bloom_zone_key *b);
 
-/* The key that is below all others; all NULLs may have it. */
+/* Returns the key that is below all others; all NULLs may have it. */
 bloom_zone_key bloom_zone_lowest(void);
 
 /* A value that has a key.  Of a text the 0s and 0xffs at its end are missing, so its own key is
@@ -98,10 +99,10 @@ bloom_zone_value bloom_zone_value_of(const bloom_zone_key *key);
 
 /* -- Zones --------------------------------------------------------------------------------- */
 
-/* The zone of no value. */
+/* Returns the zone of no value. */
 bloom_zone bloom_zone_empty(void);
 
-/* 1 if a zone has a value, or NULL. */
+/* Returns 1 if a zone has a value, or NULL. */
 int bloom_zone_is_there(const bloom_zone *zone);
 
 /* Adds the span of a value, an empty one being that of NULL; 1 if that changed the zone.  Of three
@@ -111,7 +112,7 @@ int bloom_zone_add(bloom_zone *zone, bloom_zone_span span);
 /* Adds all that another zone has. */
 void bloom_zone_unite(bloom_zone *zone, const bloom_zone *other);
 
-/* 1 if one of a zone's spans has all of a value's; of NULL's, if it has NULL. */
+/* Returns 1 if one of a zone's spans has all of a value's; of NULL's, if it has NULL. */
 int bloom_zone_has(const bloom_zone *zone, const bloom_zone_span *span);
 
 /* -- Packed -------------------------------------------------------------------------------- */
@@ -132,13 +133,13 @@ int bloom_zone_row_unpack(const uint8_t *bytes, size_t num_bytes, uint64_t numbe
 
 /* -- Asking --------------------------------------------------------------------------------- */
 
-/* The keys of which a value may have one that meets `value comparison asked`. */
+/* Returns the range of keys of all values for which `value comparison asked` may be true. */
 bloom_zone_span bloom_zone_asked(bloom_zone_operator comparison, bloom_zone_span asked);
 
 /* Sorts spans and joins those that meet; returns how many are left. */
 size_t bloom_zone_sort(bloom_zone_span *spans, size_t num_spans);
 
-/* 1 if a span meets one of those asked, which are sorted. */
+/* Returns 1 if a span overlaps one of those asked, which are sorted. */
 int bloom_zone_meets(const bloom_zone_span *span, const bloom_zone_span *asked, size_t num_asked);
 
 #endif

@@ -156,7 +156,7 @@ static int index_check_collations(bloom_index *index){
   return rc;
 }
 
-/* SQLite makes an authorizer's refusal, too, SQLITE_ERROR. */
+/* Tells SQLite the columns.  It makes an authorizer's refusal, too, SQLITE_ERROR. */
 static int index_declare(bloom_index *index, char **error){
   char *declaration = bloom_index_columns_declaration(index);
   int rc = declaration ? sqlite3_declare_vtab(index->connection->db, declaration) : SQLITE_NOMEM;
@@ -218,7 +218,8 @@ static int index_make(bloom_index *index, char **error){
   return rc;
 }
 
-/* The command's column has the index's name, and must hide neither a column nor the rowid. */
+/* Checks the command's column, which has the index's name, and must hide neither a column nor the
+** rowid. */
 static int index_name_check(const bloom_index *index, const char *name, char **error){
   int i;
   for(i=0; i<index->columns.num_columns; i++){
@@ -254,7 +255,7 @@ static int index_read_source(bloom_index *index, char **error){
                                                   error) : rc;
 }
 
-/* args: module, database, table, arguments */
+/* Makes an index, xCreate; args: module, database, table, arguments. */
 static int index_create(sqlite3 *db, void *connection, int num_args, const char *const *args,
                         sqlite3_vtab **vtab, char **error){
   bloom_index *index = bloom_index_new(connection, args[1], args[2]);
@@ -409,7 +410,7 @@ static int index_say_read_only(bloom_index *index){
                          index->source_name ? index->source_name : index->config.source);
 }
 
-/* args: old rowid, new rowid, columns, one of which is the command's */
+/* Runs a command, xUpdate; args: old rowid, new rowid, columns, one of which is the command's. */
 static int index_update(sqlite3_vtab *vtab, int num_args, sqlite3_value **args,
                         sqlite3_int64 *rowid){
   bloom_index *index = index_of(vtab);
@@ -433,15 +434,16 @@ static int index_update(sqlite3_vtab *vtab, int num_args, sqlite3_value **args,
   return rc;
 }
 
-/* SQLite asks for it where writes are to be undone, and there is nothing that it does not undo. */
+/* Does nothing.  SQLite asks for it where writes are to be undone, and undoes them all itself. */
 static int index_begin(sqlite3_vtab *vtab){
   (void)vtab;
   return SQLITE_OK;
 }
 
-/* Not changed: triggers write there for programs without bloom, on connections that keep shadow
-** tables from being written, too.  Not state: such a connection would not read the guard on it.
-** Not canary, nor entries_raw: they may be the user's. */
+/* Returns 1 for suffixes of shadow tables.  Not changed: triggers write there for programs without
+** bloom, on connections that keep shadow tables from being written, too.  Not state: such a
+** connection would not read the guard on it.  Not canary, nor entries_raw: they may be the
+** user's. */
 static int index_shadow_name(const char *suffix){
   const char *number = "";
   if( sqlite3_stricmp(suffix, "spans")==0 ) return 1;
@@ -451,7 +453,7 @@ static int index_shadow_name(const char *suffix){
   return number[1]==0 || (*number=='1' && number[1]>='0' && number[1]<='6' && number[2]==0);
 }
 
-/* PRAGMA integrity_check.  is_quick: PRAGMA quick_check. */
+/* Runs PRAGMA integrity_check; is_quick: PRAGMA quick_check. */
 static int index_integrity(sqlite3_vtab *vtab, const char *schema, const char *name, int is_quick,
                            char **finding){
   bloom_index *index = index_of(vtab);

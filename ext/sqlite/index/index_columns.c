@@ -202,8 +202,9 @@ static int is_number_token(bloom_token token){
   return token.kind=='a' && strspn(token.text, "0123456789")>=token.num_chars;
 }
 
-/* 1 if a type is words, and behind them one or two numbers in parentheses.  In quotes a source's
-** may be any text: one with a comma would make a column of its own, NOT NULL a constraint. */
+/* Returns 1 if a type is words, and behind them one or two numbers in parentheses.  In quotes a
+** source's may be any text: one with a comma would make a column of its own, NOT NULL a
+** constraint. */
 static int is_plain_type(const char *type){
   static const char chars[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_ (,)";
   bloom_token token = bloom_token_first(type);
@@ -226,7 +227,7 @@ static int is_plain_type(const char *type){
   return token.num_chars==0;
 }
 
-/* A type that sqlite3_declare_vtab() reads as it is, else one that has its affinity. */
+/* Returns a type that sqlite3_declare_vtab() reads as it is, else one that has its affinity. */
 static const char *columns_declared_type(const char *type){
   if( is_plain_type(type) ) return type;
   switch( bloom_affinity_of(type) ){
@@ -238,8 +239,8 @@ static const char *columns_declared_type(const char *type){
   }
 }
 
-/* Where the source is gone, DROP must find a table all the same, and who asks for an indexed column
-** is to be told why: so these are declared.  Their number. */
+/* Declares the indexed columns, and returns their number: where the source is gone, DROP must find
+** a table all the same, and a query of an indexed column is told why. */
 static int columns_declare_keys(const bloom_index *index, sqlite3_str *sql){
   int i, j, num_declared = 0;
   for(i=0; i<index->config.num_keys; i++){

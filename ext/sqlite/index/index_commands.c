@@ -211,7 +211,7 @@ static int index_check_say_missing(const index_checker *checker, sqlite3_int64 i
 
 /* -- Rows ------------------------------------------------------------------------------------ */
 
-/* The generation that has an id. */
+/* Returns the generation that has an id. */
 static const index_generation *index_check_generation(const index_layout *layout,
                                                       sqlite3_int64 id){
   return &layout->generations[layout->num_generations==2 && id<=layout->bound];

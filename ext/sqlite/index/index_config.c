@@ -92,8 +92,7 @@ static int config_renew_key(bloom_index *index, index_key *key, char **error){
   key->is_virtual = 0;
   key->doubt = NULL;
   if( column && !config_set_equality(key) ){
-    return bloom_fail_vtab(error, "bloom_index: column %s of table %s has collation %s, of which"
-                                  " nobody knows here what it takes for equal; it may be BINARY,"
+    return bloom_fail_vtab(error, "bloom_index: column %s of table %s has collation %s; use BINARY,"
                                   " NOCASE or RTRIM", name, index->config.source, collation);
   }
   return column ? config_find_virtual(index, name, &key->is_virtual) : SQLITE_OK;
@@ -182,8 +181,8 @@ int bloom_index_config_print(index_config *config, char **bytes, int *num_bytes)
   return rc;
 }
 
-/* The string at *bytes, in memory of its own; *bytes moves behind it.  Damage: NULL without
-** *is_nomem. */
+/* Returns the string at *bytes, in memory of its own, and moves *bytes behind it.  Damage: NULL
+** without *is_nomem. */
 static char *config_take_text(const uint8_t **bytes, const uint8_t *end, int *is_nomem){
   char *text = NULL;
   size_t num_bytes;
@@ -202,7 +201,7 @@ static char *config_take_text(const uint8_t **bytes, const uint8_t *end, int *is
   return text;
 }
 
-/* SQLITE_OK; SQLITE_NOMEM; SQLITE_CORRUPT_VTAB, config half read. */
+/* Reads a configuration.  SQLITE_OK; SQLITE_NOMEM; SQLITE_CORRUPT_VTAB, config half read. */
 static int config_parse(index_config *config, int *is_of_1_2, const uint8_t *bytes,
                         size_t num_bytes){
   const uint8_t *end;
@@ -364,7 +363,7 @@ static const uint8_t *layout_take(layout_bytes *bytes, size_t num_bytes){
   return taken;
 }
 
-/* 1 if a run is one that a merge may have written. */
+/* Reads a run.  Returns 1 if it is one that a merge may have written. */
 static int layout_parse_run(const uint8_t *bytes, index_generation *generation, index_run *run){
   run->number = bloom_load64_le(bytes);
   run->last = bloom_load64_le(bytes + 8);
@@ -423,8 +422,8 @@ static int layout_parse_generation(const bloom_index *index, layout_bytes *bytes
   return 1;
 }
 
-/* 1 if the bytes are a layout; the slots of all generations of a column differ, as rows of one
-** table do. */
+/* Reads a layout.  Returns 1 if the bytes are one; the slots of all generations of a column differ,
+** as rows of one table do. */
 static int layout_parse(const bloom_index *index, const uint8_t *head, size_t num_bytes,
                         index_layout *layout){
   layout_bytes bytes = {head, head + num_bytes - 8};
@@ -579,8 +578,8 @@ static uint8_t *layout_print(const bloom_index *index, const index_layout *layou
   return bytes;
 }
 
-/* Never without a configuration: in a transaction SQLite does not undo what a command did before it
-** failed. */
+/* Writes the row, never without a configuration: in a transaction SQLite does not undo what a
+** command did before it failed. */
 int bloom_index_state_insert(bloom_index *index){
   sqlite3_stmt *insert = NULL;
   char *config;

@@ -21,7 +21,8 @@
 
 /* -- What SQLite would do ------------------------------------------------------------------- */
 
-/* Nothing but the source is searched: lists of IN are scanned. */
+/* Reads a line of EXPLAIN QUERY PLAN.  Nothing but the source is searched: lists of IN are
+** scanned. */
 static void cost_read_line(const char *line, index_access *access){
   /* Not that for the last terms of an order, which sorts few rows at a time. */
   if( strncmp(line, "USE TEMP B-TREE FOR ORDER", 25)==0 ) access->sorts = 1;
@@ -162,7 +163,7 @@ int bloom_index_cost_is_outweighed(bloom_index *index, const index_layout *layou
   sqlite3_int64 num_changed = 0;
   const int rc = cost_count_changed(index, most, &num_changed);
   *is_outweighed = rc!=SQLITE_OK || num_changed>most;
-  /* An error is no matter: if somebody else made NAME_changed, it may have no rowid. */
+  /* An error is no matter: a NAME_changed that is not ours may have no rowid. */
   return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
 }
 
@@ -173,7 +174,7 @@ double bloom_index_cost_rows_of_list(double num_rows, size_t num_values){
 
 /* -- Plans ----------------------------------------------------------------------------------- */
 
-/* The share of rows that conditions leave which no index leads to. */
+/* Returns the share of rows that conditions leave which no index leads to. */
 static double cost_selectivity(const index_plan *plan){
   double share = 1;
   int i;
@@ -185,7 +186,7 @@ static double cost_selectivity(const index_plan *plan){
   return share;
 }
 
-/* 1 if the id is given.  EXPLAIN QUERY PLAN shows `id IN (...)` as it shows `id = ?`. */
+/* Returns 1 if the id is given.  EXPLAIN QUERY PLAN shows `id IN (...)` as it shows `id = ?`. */
 int bloom_index_cost_is_one_row(const index_plan *plan){
   int i;
   for(i=0; i<plan->num_conditions; i++){
@@ -214,8 +215,8 @@ index_cost bloom_index_cost_free(const index_plan *plan, const index_access *acc
   };
 }
 
-/* How many times fewer rows a condition on a column with zones leaves.  SQLite takes two ends for a
-** short range of an index, and so do we: *num_ends counts them. */
+/* Returns how many times fewer rows a condition on a column with zones leaves.  SQLite takes two
+** ends for a short range of an index, and so do we: *num_ends counts them. */
 static double cost_zone_narrows(index_condition condition, int *num_ends){
   if( condition.kind==INDEX_EQ || condition.kind==INDEX_IS ) return 64;
   if( bloom_index_kinds[condition.kind].is_pattern || condition.kind==INDEX_IS_NULL ) return 16;

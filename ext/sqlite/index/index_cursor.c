@@ -87,7 +87,8 @@ int bloom_index_close(sqlite3_vtab_cursor *base){
 
 /* -- Stepping ----------------------------------------------------------------------------- */
 
-/* Not SQLITE_SCHEMA: SQLite would run the statement again, behind the rows that it has returned. */
+/* Fails, not with SQLITE_SCHEMA: SQLite would run the statement again, behind the rows that it has
+** returned. */
 static int cursor_say_schema_changed(bloom_index *index){
   return bloom_fail_vtab(&index->base.zErrMsg,
                          "bloom_index: the schema of table %s changed while the statement "
@@ -108,8 +109,8 @@ static int cursor_failure(index_cursor *cursor, int rc){
   return rc;
 }
 
-/* SQLite compiles rows again if the schema changed since the interval before: names may mean other
-** columns then. */
+/* Checks that names mean the columns that they did.  SQLite compiles rows again if the schema
+** changed since the interval before: names may mean other columns then. */
 static int cursor_check_columns(index_cursor *cursor, int rc){
   bloom_index *index = index_of_cursor(cursor);
   const int num_compiled = sqlite3_stmt_status(cursor->rows, SQLITE_STMTSTATUS_REPREPARE, 0);
@@ -175,7 +176,7 @@ static int cursor_read_on(index_cursor *cursor){
   return rc==SQLITE_ROW || rc==SQLITE_DONE ? SQLITE_OK : cursor_failure(cursor, rc);
 }
 
-/* 1 if the current row's value is the one of the row before it, which it becomes. */
+/* Returns 1 if the current row's value is that of the row before it, and keeps it. */
 static int cursor_is_same(index_cursor *cursor, int result){
   sqlite3_stmt *rows = cursor->rows;
   sqlite3_value *same = cursor->same;

@@ -113,7 +113,7 @@ typedef struct index_spans {
   uint32_t *by_key; /* their numbers, by ascending keys */
 } index_spans;
 
-/* The hash of no span; that of one more. */
+/* Returns the hash of no span. */
 uint64_t bloom_index_spans_hash(uint64_t number);
 
 /* Reads a generation's spans, or takes those in memory if they are the same.  *spans lives until
@@ -237,7 +237,7 @@ uint64_t bloom_index_blocks_count(const index_block_set *set);
 void bloom_index_blocks_intersect(index_block_set *set, const index_block_set *other);
 void bloom_index_blocks_unite(index_block_set *set, index_block_set *other);
 
-/* The first block at or behind `block`; UINT32_MAX: there is none. */
+/* Returns the first block at or behind `block`; UINT32_MAX: there is none. */
 uint32_t bloom_index_blocks_next(const index_block_set *set, uint32_t block);
 
 /* Tokens first .. first + num_tokens - 1. */

@@ -104,7 +104,8 @@ static int info_find_in(info_cursor *info, const char *schema, const char *name,
   return info->schema ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* As SQLite does: in TEMP first, then in the main database and in those that are attached. */
+/* Finds the table as SQLite does: in TEMP first, then in the main database and in those that are
+** attached. */
 static int info_find_anywhere(info_cursor *info, const char *name, int *is_there, int *is_own){
   sqlite3_stmt *row;
   int rc = info_find_in(info, "temp", name, is_there, is_own);
@@ -309,7 +310,7 @@ static int info_read_filter(info_cursor *info, char **error){
 
 /* -- The function -------------------------------------------------------------------------- */
 
-/* args: the table's name; the database's, which may be missing. */
+/* Begins; args: the table's name; the database's, which may be missing. */
 static int info_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
   info_cursor *info = (info_cursor *)cursor;
   char **error = &cursor->base.pVtab->zErrMsg, *words = NULL;

@@ -154,12 +154,12 @@ typedef struct bloom_index {
   struct index_lists_kept *lists[INDEX_MAX_KEYS][2];
 } bloom_index;
 
-/* 1 if a column has entries of its values, for =. */
+/* Returns 1 if a column has entries of its values, for =. */
 static inline int bloom_index_has_tokens(const index_key *key){
   return !key->is_like && !key->is_range;
 }
 
-/* The table by SQLite's pointer to its base, without a cast that compilers warn of. */
+/* Returns the table by SQLite's pointer to its base, without a cast that compilers warn of. */
 static inline bloom_index *index_of(void *base){
   return base;
 }

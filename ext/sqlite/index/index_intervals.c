@@ -117,14 +117,14 @@ double bloom_index_intervals_rows(const index_layout *layout, const index_interv
 
 /* -- Conditions on the id -------------------------------------------------------------------- */
 
-/* The largest integer at or below a REAL of -2^63 .. 2^63. */
+/* Returns the largest integer at or below a REAL of -2^63 .. 2^63. */
 static sqlite3_int64 floor_of_real(double real){
   const sqlite3_int64 integer = (sqlite3_int64)real;
   return (double)integer>real ? integer - 1 : integer;
 }
 
-/* The ids that a condition is true of whose value is id, or, is_between, lies between id and id
-** + 1. */
+/* Returns the ids that a condition is true of whose value is id, or, is_between, lies between id
+** and id + 1. */
 static index_interval interval_beside_id(index_condition_kind kind, sqlite3_int64 id,
                                          int is_between){
   const index_interval none = {INT64_MAX, INT64_MIN};
@@ -163,7 +163,7 @@ index_interval bloom_index_interval_of_id(index_condition_kind kind, sqlite3_val
 ** intervals of ids, to the inner statement.
 */
 
-/* A list is a pointer value of this type, which nobody else can make. */
+/* A list is a pointer value of this type, which no SQL can make. */
 #define LIST_TYPE "bloom_index_list"
 
 void bloom_index_list_free(index_list *list){

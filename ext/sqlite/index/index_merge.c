@@ -577,7 +577,7 @@ static int merge_take_rows(index_merge_state *merge, sqlite3_int64 max_rows, int
   return rc;
 }
 
-/* 1 if the numbers of blocks ran out, so that larger blocks are to be chosen. */
+/* Returns 1 if the numbers of blocks ran out, so that larger blocks are to be chosen. */
 static int merge_is_out_of_blocks(const index_merge_state *merge){
   int i;
   for(i=0; i<merge->layout.num_generations; i++){

@@ -76,7 +76,8 @@ int bloom_index_merge_prepare_rows(bloom_index *index, sqlite3_stmt **rows, cons
 # define INDEX_FEW_ROWS 64000
 #endif
 
-/* 'merge': takes at most max_rows rows into entries, first those that changed, then new ones. */
+/* Runs 'merge': takes at most max_rows rows into entries, first those that changed, then new
+** ones. */
 int bloom_index_merge(bloom_index *index, sqlite3_int64 max_rows, char **error);
 
 /* Empties all tables: no row is covered then. */
@@ -85,7 +86,7 @@ int bloom_index_reset(bloom_index *index);
 /* Fails because a table of the index is gone, or is another. */
 int bloom_index_fail_no_tables(const bloom_index *index, char **error);
 
-/* 'rebuild': makes all entries again, and the triggers. */
+/* Runs 'rebuild': makes all entries again, and the triggers. */
 int bloom_index_rebuild(bloom_index *index, char **error);
 
 /* Sets *finding, to be freed, to what is wrong, such as a row without its entry, or to NULL. */

@@ -172,7 +172,7 @@ static int order_count(const index_slices *order, const index_layout *layout, sq
   return i>low;
 }
 
-/* 1 if blocks first .. last may have a candidate. */
+/* Returns 1 if blocks first .. last may have a candidate. */
 static int order_has_candidates(const index_slices *order, const index_layout *layout,
                                 const index_generation *generation, const index_spans *spans,
                                 uint32_t first, uint32_t last){
@@ -568,7 +568,7 @@ static int order_sample(const index_slices *order, const index_generation *gener
   return rc;
 }
 
-/* 1 if few zones, or entries, reach over where spans begin, on average. */
+/* Returns 1 if few zones, or entries, reach over where spans begin, on average. */
 static int order_is_near_ids(const order_items *sample){
   size_t i, j, num_over = 0, num_zones = 0;
   for(i=0; i<sample->num_items; i++){

@@ -33,7 +33,7 @@ static int pass_is_range(index_condition_kind kind){
   return kind==INDEX_GT || kind==INDEX_GE || kind==INDEX_LT || kind==INDEX_LE;
 }
 
-/* 1 if a value is surely a parameter's, which SQLite tells from 3.28 on. */
+/* Returns 1 if a value is surely a parameter's, which SQLite tells from 3.28 on. */
 static int pass_is_bound(sqlite3_value *value){
   return sqlite3_libversion_number()>=3028000 && sqlite3_value_frombind(value);
 }
@@ -43,14 +43,14 @@ static int pass_is_text(sqlite3_value *value){
   return value && sqlite3_value_type(value)==SQLITE_TEXT;
 }
 
-/* 1 if a text is ASCII, up to a NUL. */
+/* Returns 1 if a text is ASCII, up to a NUL. */
 static int pass_is_ascii(const unsigned char *text){
   while( *text && *text<0x80 ) text++;
   return *text==0;
 }
 
-/* 1 if SQLite before 3.38, which does not tell literals, may have made this end of `LIKE 'begin%'`,
-** which BLOBs lie outside of, or numbers. */
+/* Returns 1 if SQLite before 3.38, which does not tell literals, may have made this end of `LIKE
+** 'begin%'`, which BLOBs lie outside of, or numbers. */
 static int pass_may_be_of_pattern(index_condition condition, char affinity,
                                   const unsigned char *text){
   const int may_be = condition.kind==INDEX_GE
@@ -166,8 +166,8 @@ static void pass_append_form(const bloom_index *index, sqlite3_str *sql, const c
   }
 }
 
-/* The parameter of condition i's literal, as it is written.  The parameter of the literal in lower
-** case is INDEX_MAX_CONDITIONS behind it. */
+/* Returns the parameter of condition i's literal, as it is written.  The parameter of the literal
+** in lower case is INDEX_MAX_CONDITIONS behind it. */
 static int pass_exact_literal(int i){
   return 4 + INDEX_MAX_CONDITIONS + i;
 }
@@ -359,7 +359,7 @@ int bloom_index_pass_bind(bloom_index *index, sqlite3_stmt *rows, const index_pl
 /*
 ** Texts that look like numbers, in the source's own indexes.
 **
-** Nobody tells a virtual table the affinity that the other side of a comparison has.  Where it is a
+** SQLite tells a virtual table no affinity of the other side of a comparison.  Where it is a
 ** number's, `column = 5` is true of the texts '5', '5.0' and ' 05e0', and a text that looks like a
 ** number is below every one that does not.  No index has these side by side, so that the source
 ** would be read whole, though nearly always the other side has no affinity.
@@ -451,7 +451,8 @@ static size_t numbers_skip(const char *text, const char *chars){
   return strspn(text, chars);
 }
 
-/* How many bytes a text that looks like a number, of every version of SQLite, may begin with. */
+/* Returns how many bytes a text that looks like a number, of every version of SQLite, may begin
+** with. */
 static size_t numbers_prefix(const char *text){
   static const char blanks[] = " \t\n\v\f\r", digits[] = "0123456789";
   const char *at = text + numbers_skip(text, blanks);

@@ -16,14 +16,14 @@
 ** and what SQLite need not check.
 */
 
-/* 1 if a comparison by this collation finds no more than the column's entries do. */
+/* Returns 1 if a comparison by this collation finds no more than the column's entries do. */
 static int plan_is_collation_usable(const index_key *key, const char *name){
   bloom_collation collation;
   if( !bloom_collation_named(name, &collation) ) return 0;
   return collation==BLOOM_COLLATION_BINARY || collation==key->equality.collation;
 }
 
-/* The indexed column that serves a condition; -1: none. */
+/* Returns the indexed column that serves a condition; -1: none. */
 static int plan_find_key(const bloom_index *index, index_condition condition,
                          const char *collation){
   const index_kind kind = bloom_index_kinds[condition.kind];
@@ -41,7 +41,7 @@ static int plan_find_key(const bloom_index *index, index_condition condition,
   return found;
 }
 
-/* The indexed column whose zones serve a condition; -1: none. */
+/* Returns the indexed column whose zones serve a condition; -1: none. */
 static int plan_find_zone(const bloom_index *index, index_condition condition,
                           const char *collation){
   const int is_equality = condition.kind==INDEX_EQ || condition.kind==INDEX_IS;
@@ -118,8 +118,8 @@ static int plan_condition(const bloom_index *index, sqlite3_index_info *info, in
   return condition->key>=0 || condition->zone>=0 || !condition->is_unpassed;
 }
 
-/* 1 if there is a constraint < or >= on a column.  SQLite makes these of `LIKE 'begin%'` and
-** filters by them: if LIKE is omitted in an ON clause, an outer join loses its rows. */
+/* Returns 1 if there is a constraint < or >= on a column.  SQLite makes these of `LIKE 'begin%'`
+** and filters by them: if LIKE is omitted in an ON clause, an outer join loses its rows. */
 static int plan_has_range(const sqlite3_index_info *info, int column){
   int i;
   for(i=0; i<info->nConstraint; i++){
@@ -130,7 +130,7 @@ static int plan_has_range(const sqlite3_index_info *info, int column){
   return 0;
 }
 
-/* The last byte of a literal TEXT; 0 if it is none. */
+/* Returns the last byte of a literal TEXT; 0 if it is none. */
 static int plan_last_byte(sqlite3_value *literal){
   sqlite3_value *copy = literal && sqlite3_value_type(literal)==SQLITE_TEXT
     ? sqlite3_value_dup(literal) : NULL;
@@ -141,13 +141,14 @@ static int plan_last_byte(sqlite3_value *literal){
   return last;
 }
 
-/* 1 if two literals may be the ends that SQLite made of `LIKE 'begin%'`: >= 'BEGIN', < 'begio'. */
+/* Returns 1 if two literals may be the ends that SQLite made of `LIKE 'begin%'`: >= 'BEGIN', <
+** 'begio'. */
 static int plan_are_ends(sqlite3_value *first, sqlite3_value *second){
   const int begin = plan_last_byte(first), end = plan_last_byte(second);
   return begin!=0 && (begin + 1==end || (begin | 0x20) + 1==end);
 }
 
-/* 1 if SQLite read the beginning of a column's pattern, and made a range of it. */
+/* Returns 1 if SQLite read the beginning of a column's pattern, and made a range of it. */
 static int plan_has_beginning(sqlite3_index_info *info, int column){
   int i, j;
   for(i=0; i<info->nConstraint; i++){
@@ -164,8 +165,8 @@ static int plan_has_beginning(sqlite3_index_info *info, int column){
   return 0;
 }
 
-/* 1 if each byte of a literal TEXT is ASCII.  Of others the plan cannot tell what xFilter gets,
-** which passes no text that begins with a byte order mark: in UTF-16 databases SQLite shows
+/* Returns 1 if each byte of a literal TEXT is ASCII.  Of others the plan cannot tell what xFilter
+** gets, which passes no text that begins with a byte order mark: in UTF-16 databases SQLite shows
 ** CAST(x'...' AS TEXT) as if the bytes were UTF-8. */
 static int plan_is_ascii(sqlite3_value *literal){
   sqlite3_value *copy = sqlite3_value_dup(literal);
@@ -177,8 +178,8 @@ static int plan_is_ascii(sqlite3_value *literal){
   return text!=NULL && i==num_bytes;
 }
 
-/* 1 if SQLite may have made a range of `LIKE 'begin%'`, to which ill-formed texts may be the
-** same as others, or whose rows are numbers, too. */
+/* Returns 1 if SQLite may have made a range of `LIKE 'begin%'`, to which ill-formed texts may be
+** the same as others, or whose rows are numbers, too. */
 static int plan_is_of_pattern(const bloom_index *index, const index_condition *condition,
                               sqlite3_value *literal){
   sqlite3_value *copy;
@@ -215,7 +216,7 @@ static int plan_may_be_number(sqlite3_value *text){
   return may_be;
 }
 
-/* 1 if SQLite need not check a condition: the source does, and compares as SQLite would. */
+/* Returns 1 if SQLite need not check a condition: the source does, and compares as SQLite would. */
 static int plan_can_omit(const bloom_index *index, sqlite3_index_info *info, int number,
                          const index_condition *condition, sqlite3_value *literal, int flags){
   const char *told;
@@ -237,7 +238,7 @@ static int plan_can_omit(const bloom_index *index, sqlite3_index_info *info, int
   return plan_is_ascii(literal) && !plan_may_be_number(literal);
 }
 
-/* 1 if a constraint may be the other end of the range of a pattern. */
+/* Returns 1 if a constraint may be the other end of the range of a pattern. */
 static int plan_is_other_end(sqlite3_index_info *info, int number, int other){
   const struct sqlite3_index_constraint *all = info->aConstraint;
   const int begin = all[number].op==SQLITE_INDEX_CONSTRAINT_GE ? number : other;
@@ -276,8 +277,8 @@ static void plan_find_partners(sqlite3_index_info *info, index_plan *plan, const
   }
 }
 
-/* 1 if SQLite may have made this end of a LIKE or GLOB that is taken itself.  From 3.38 on it shows
-** its ends as literals. */
+/* Returns 1 if SQLite may have made this end of a LIKE or GLOB that is taken itself.  From 3.38 on
+** it shows its ends as literals. */
 static int plan_is_range_of_pattern(const bloom_index *index, sqlite3_index_info *info, int number){
   const struct sqlite3_index_constraint *constraint = &info->aConstraint[number];
   const int tells_literals = sqlite3_libversion_number()>=3038000;
@@ -347,7 +348,8 @@ int bloom_index_plan_conditions(bloom_index *index, sqlite3_index_info *info, in
 # define SQLITE_INDEX_CONSTRAINT_OFFSET 74
 #endif
 
-/* An indexed column whose entries a condition would ask, were they not out of use; -1: none. */
+/* Returns an indexed column whose entries a condition would ask, were they not out of use; -1:
+** none. */
 static int plan_find_doubted_key(const bloom_index *index, const sqlite3_index_info *info){
   int i, key;
   for(key=0; key<index->config.num_keys; key++){
@@ -379,9 +381,9 @@ static int plan_set_orders(const bloom_index *index, const sqlite3_index_info *i
   return i==info->nOrderBy;
 }
 
-/* The constraint LIMIT, if nothing but it is asked of the rows: then the source may stop there.
-** -1: none. A row that SQLite left out afterwards would be missing.  SQLite 3.38, which began to
-** pass it, and 3.40 keep `a = c` of one table to themselves: 3.52 is known not to. */
+/* Returns the constraint LIMIT, if nothing but it is asked of the rows: then the source may stop
+** there.  -1: none.  A row that SQLite left out afterwards would be missing.  SQLite 3.38, which
+** began to pass it, and 3.40 keep `a = c` of one table to themselves: 3.52 is known not to. */
 static int plan_find_limit(const sqlite3_index_info *info){
   const struct sqlite3_index_constraint *only = info->nConstraint==1 ? info->aConstraint : NULL;
   if( only==NULL || sqlite3_libversion_number()<3052000 ) return -1;
@@ -486,7 +488,7 @@ static int plan_take_free(bloom_index *index, sqlite3_index_info *info, index_pl
     /* DISTINCT needs no order: a search pays more. */
     if( access.way==INDEX_ACCESS_SCAN && !is_scan && bloom_vtab_is_distinct(info) ) has_order = 0;
   }
-  /* Who sorts knows of a LIMIT how many rows are worth it. */
+  /* SQLite's sorter knows of a LIMIT how many rows are worth it. */
   if( has_order && (is_by_id || limit>=0 || !access.sorts) && (is_checked || is_by_id) ){
     info->orderByConsumed = 1;
   }else{
@@ -516,8 +518,8 @@ static void plan_set_unread(bloom_index *index, sqlite3_index_info *info, index_
   }
 }
 
-/* 1 if the source's own way is that of all conditions which entries serve: patterns by their
-** beginnings, in an index.  Entries would leave as many rows at least. */
+/* Returns 1 if the source's own way is that of all conditions which entries serve: patterns by
+** their beginnings, in an index.  Entries would leave as many rows at least. */
 static int plan_is_by_beginning(const index_plan *plan, const index_access *access){
   int i;
   for(i=0; i<plan->num_conditions; i++){
@@ -639,7 +641,7 @@ int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
     rc = bloom_index_columns_fail(index, &vtab->zErrMsg);
   }
   if( rc!=SQLITE_OK && rc!=SQLITE_ERROR && !bloom_sql_is_fatal(rc) ){
-    /* Somebody's lock, say: xFilter looks once more, as SQLite knows no such error here. */
+    /* A lock, say: xFilter looks once more, as SQLite knows no such error here. */
     plan.flags |= INDEX_PLAN_UNCHECKED;
     rc = SQLITE_OK;
   }

@@ -83,7 +83,7 @@ typedef struct index_plan {
   sqlite3_uint64 columns_used; /* SQLite's colUsed: its last bit is for all columns from 63 on */
 } index_plan;
 
-/* 1 if the query may read a column. */
+/* Returns 1 if the query may read a column. */
 static inline int bloom_index_uses_column(const index_plan *plan, int column){
   return (int)(plan->columns_used >> (column<63 ? column : 63) & 1);
 }
@@ -117,7 +117,7 @@ typedef struct index_plan_remark {
   sqlite3_int64 num_unmerged; /* how many ids are not merged, if they are many; else 0 */
 } index_plan_remark;
 
-/* The plan as text, to be freed by SQLite; NULL when out of memory. */
+/* Returns the plan as text, to be freed by SQLite; NULL when out of memory. */
 char *bloom_index_plan_print(const bloom_index *index, const index_plan *plan,
                              const index_plan_remark *remark);
 
@@ -142,7 +142,7 @@ int bloom_index_cost_rows(bloom_index *index, const index_layout *layout, double
 ** less. */
 sqlite3_int64 bloom_index_cost_most_changed(const index_layout *layout);
 
-/* More rows than these are worth a 'merge': a tenth, or 100,000. */
+/* Returns how many rows may be left unmerged before a 'merge' pays: a tenth, or 100,000. */
 sqlite3_int64 bloom_index_cost_most_unmerged(const index_layout *layout);
 
 /* Sets *is_outweighed if so many rows changed that reading all costs less than entries do. */
@@ -155,7 +155,7 @@ double bloom_index_cost_rows_of_list(double num_rows, size_t num_values);
 /* Returns 1 if the plan says which id, so that there is one row at most. */
 int bloom_index_cost_is_one_row(const index_plan *plan);
 
-/* What a plan costs in the source's own ways; by entries. */
+/* Return what a plan costs in the source's own ways; by entries. */
 index_cost bloom_index_cost_free(const index_plan *plan, const index_access *access,
                                  double num_rows);
 index_cost bloom_index_cost_blocks(const index_plan *plan, double num_rows);
@@ -196,13 +196,13 @@ int bloom_index_intervals_unite(index_intervals *intervals, const index_interval
 ** rc. */
 int bloom_index_intervals_replace(index_intervals *intervals, index_intervals others, int rc);
 
-/* About how many merged rows have ids in an interval. */
+/* Returns about how many merged rows have ids in an interval. */
 double bloom_index_interval_rows(const index_layout *layout, index_interval interval);
 
-/* About how many have ids in one of several. */
+/* Returns about how many have ids in one of several. */
 double bloom_index_intervals_rows(const index_layout *layout, const index_intervals *intervals);
 
-/* The ids that a condition on the id may be true of: all, where only SQLite knows. */
+/* Returns the ids that a condition on the id may be true of: all, where only SQLite knows. */
 index_interval bloom_index_interval_of_id(index_condition_kind kind, sqlite3_value *value);
 
 /* -- index_intervals.c: lists ---------------------------------------------------------- */
@@ -275,7 +275,7 @@ typedef enum index_reading {
 index_form bloom_index_pass_form(const bloom_index *index, const index_plan *plan, int i,
                                  sqlite3_value *const *values, const index_list *list);
 
-/* The inner statement, to be freed: the id, then the columns that are used. */
+/* Returns the inner statement, to be freed: the id, then the columns that are used. */
 char *bloom_index_pass_statement(const bloom_index *index, const index_plan *plan,
                                  const index_form *forms, index_reading reading);
 
@@ -300,7 +300,7 @@ int bloom_index_numbers_form(bloom_index *index, const index_condition *conditio
 /* Rows of a query in the order of a column with zones. */
 typedef struct index_slices index_slices;
 
-/* The indexed column whose zones give the order of a column of the source; -1: none. */
+/* Returns the indexed column whose zones give the order of a column of the source; -1: none. */
 int bloom_index_order_key(const bloom_index *index, int column);
 
 /* Sets *pays to whether a few slices of the order, by this indexed column, are a small part of the

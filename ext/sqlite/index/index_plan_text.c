@@ -153,7 +153,7 @@ char *bloom_index_plan_print(const bloom_index *index, const index_plan *plan,
   return NULL;
 }
 
-/* The number at *text, which moves behind it. */
+/* Returns the number at *text, which moves behind it. */
 static int plan_take_number(const char **text){
   char *end;
   const long number = strtol(*text, &end, 10);

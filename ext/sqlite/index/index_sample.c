@@ -47,13 +47,13 @@ typedef struct index_rows {
   double per_block[MAX_SHIFT + 1];  /* rows of a block, by the shift of ids */
 } index_rows;
 
-/* The id at a place of several that are spread over first .. last. */
+/* Returns the id at a place of several that are spread over first .. last. */
 static sqlite3_int64 sample_place(const index_rows *rows, uint32_t i, uint32_t num_places){
   const uint64_t range = (uint64_t)rows->last - (uint64_t)rows->first;
   return (sqlite3_int64)((uint64_t)rows->first + range/num_places*i);
 }
 
-/* The bytes that a row takes, which has the id and then all columns. */
+/* Returns the bytes that a row takes, which has the id and then all columns. */
 static double sample_row_bytes(sqlite3_stmt *row){
   double num_bytes = 8;
   int i;

@@ -551,15 +551,15 @@ void bloom_index_trigger_names_free(index_trigger_names *names){
   memset(names, 0, sizeof(*names));
 }
 
-/* 1 if a trigger, CREATE TRIGGER name AFTER UPDATE ..., is that. */
+/* Returns 1 if a trigger begins with CREATE TRIGGER name AFTER UPDATE. */
 static int triggers_is_after_update(const char *sql){
   const bloom_token name = bloom_token_after(bloom_token_after(bloom_token_first(sql)));
   return bloom_token_is(bloom_token_after(name), "AFTER")
     && bloom_token_is(bloom_token_after(bloom_token_after(name)), "UPDATE");
 }
 
-/* Those of `new.` in the trigger after an UPDATE come in this order: the id, the indexed columns,
-** and some of these again.  A column that was gone when it was made has none. */
+/* Reads the names.  Those of `new.` in the trigger after an UPDATE come in this order: the id, the
+** indexed columns, and some of these again.  A column that was gone when it was made has none. */
 int bloom_index_triggers_names(const bloom_index *index, const bloom_triggers *triggers,
                                index_trigger_names *names){
   bloom_token token;
@@ -621,9 +621,9 @@ static int index_trigger_make(bloom_index *index, int number, const char *source
   return rc;
 }
 
-/* The condition that something changed, to be freed.  As one CASE, since a chain of OR would be
-** too deep for a program that limits the depth of expressions to 10.  1 and 1.0 are equal, but for
-** LIKE they are two texts: so it hears of a new type, too. */
+/* Returns the condition that something changed, to be freed.  As one CASE, since a chain of OR
+** would be too deep for a program that limits the depth of expressions to 10.  1 = 1.0, but LIKE
+** compares '1' and '1.0'.  So the condition compares typeof() as well. */
 static char *triggers_is_changed(const bloom_index *index){
   sqlite3_str *sql = sqlite3_str_new(NULL);
   int i;
@@ -663,8 +663,8 @@ static int triggers_make_all(bloom_index *index, const char *source){
   return rc;
 }
 
-/* 1 if the source has each column that entries were begun with.  A trigger on one that is gone
-** would fail each write. */
+/* Returns 1 if the source has each column that entries were begun with.  A trigger on one that is
+** gone would fail each write. */
 static int triggers_have_columns(const bloom_index *index){
   int i;
   for(i=0; i<index->config.num_keys; i++){

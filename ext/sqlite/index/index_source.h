@@ -13,16 +13,17 @@ int bloom_index_columns_read(bloom_index *index, const char *table, index_column
                              char **error);
 void bloom_index_columns_free(index_columns *columns);
 
-/* The column of this name; -1: there is none. */
+/* Returns the column of this name; -1: there is none. */
 int bloom_index_columns_find(const index_columns *columns, const char *name);
 
-/* Fails, because SQLite was told other columns than there are; says what cures it. */
+/* Fails, because SQLite was told other columns than there are, and says what cures it. */
 int bloom_index_columns_fail(bloom_index *index, char **error);
 
-/* The CREATE TABLE that sqlite3_declare_vtab() takes, to be freed; sets index->command_column. */
+/* Returns the CREATE TABLE that sqlite3_declare_vtab() takes, to be freed; sets
+** index->command_column. */
 char *bloom_index_columns_declaration(bloom_index *index);
 
-/* How the source's columns are, beside those that SQLite was told. */
+/* Returns how the source's columns are, beside those that SQLite was told. */
 index_columns_state bloom_index_columns_compare(const index_columns *declared,
                                                 const index_columns *now);
 
@@ -35,7 +36,7 @@ index_columns_state bloom_index_columns_compare(const index_columns *declared,
 /* Appends an indexed column, or NULL if it is gone. */
 void bloom_index_append_key(const bloom_index *index, sqlite3_str *sql, int key);
 
-/* An indexed column's name, for people. */
+/* Returns an indexed column's name, for people. */
 const char *bloom_index_key_name(const bloom_index *index, int key);
 
 /* Select the first and the last id; they are formats of the id's name, the schema and the table. */
@@ -59,7 +60,7 @@ typedef struct index_source {
   int is_by_name;      /* there are none: it is the table of the recorded name */
   int is_by_trigger_alone; /* the doubt is about a trigger of the user's, and nothing is damaged */
   int has_tables;  /* the index's own tables are there: else no command can run */
-  int has_trigger_on_notes; /* somebody's, which may keep them out */
+  int has_trigger_on_notes; /* a user's, which may keep them out */
   bloom_schema_mark mark;   /* the rows of the schema that say so */
 } index_source;
 
@@ -92,7 +93,7 @@ int bloom_index_source_why_not_merge(const bloom_index *index, const index_sourc
 ** SQLITE_ERROR and zErrMsg if it has no name any more. */
 int bloom_index_locate_database(bloom_index *index);
 
-/* As above, and makes sure that index->config is what the index there was made with. */
+/* Does the same, and makes sure that index->config is what the index there was made with. */
 int bloom_index_locate(bloom_index *index);
 
 /* Makes the triggers on the source, in place of those that there are.  In doubt they are newer than
@@ -152,10 +153,10 @@ int bloom_index_args_read(int num_args, const char *const *texts, int is_new,
 
 /* -- index_tables.c -------------------------------------------------------------------- */
 
-/* How many tables an index has, without NAME_canary. */
+/* Returns how many tables an index has, without NAME_canary. */
 int bloom_index_num_tables(const bloom_index *index);
 
-/* What a column's table is called behind the index's name, its number aside. */
+/* Returns what a column's table is called behind the index's name, its number aside. */
 const char *bloom_index_table_suffix(const index_key *key);
 
 /* Makes the tables, or takes over those that a copy without virtual tables left, and counts them in

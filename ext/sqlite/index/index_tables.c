@@ -31,7 +31,7 @@ const char *bloom_index_table_suffix(const index_key *key){
   return key->is_range ? "zones" : "entries";
 }
 
-/* The name of table number i, to be freed: first come those of table_suffixes[]. */
+/* Returns the name of table number i, to be freed: first come those of table_suffixes[]. */
 static char *tables_name(const bloom_index *index, const index_config *config, int i){
   const int key = i - INDEX_NUM_TABLES;
   if( key<0 ) return sqlite3_mprintf("%s_%s", index->name, table_suffixes[i]);
@@ -102,7 +102,7 @@ int bloom_index_tables_create(bloom_index *index, int has_state, int *num_made){
   return rc;
 }
 
-/* The form of what follows the name of table number i: of bloom 1.2, too. */
+/* Returns the form of what follows the name of table number i: of bloom 1.2, too. */
 static const char *tables_form(int i){
   return i==0 ? "(covered INTEGER*note TEXT*config BLOB, layout BLOB*)"
     : i==1 ? INDEX_CHANGED_COLUMNS : "(data BLOB)";
@@ -124,7 +124,7 @@ int bloom_index_tables_own(const bloom_index *index, const char *name, const cha
   return begin && (*is_own || i==bloom_index_num_tables(index)) ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* index_drop() drops tables before triggers, for the reason that bloom_vtab_drop() gives. */
+/* Drops tables.  index_drop() does before triggers, for the reason that bloom_vtab_drop() gives. */
 int bloom_index_tables_drop(bloom_index *index, int num_tables){
   int i, rc = SQLITE_OK;
   for(i=0; i<num_tables && rc==SQLITE_OK; i++){
@@ -144,7 +144,7 @@ static char *tables_name_of_1_2(const bloom_index *index, int i){
   return sqlite3_mprintf("%s_blocks_%d", index->name, i + 1);
 }
 
-/* SQLite drops no table while a command runs. */
+/* Empties the tables of blocks, as SQLite drops no table while a command runs. */
 static int tables_empty_1_2(bloom_index *index){
   int i, rc = SQLITE_OK;
   for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){

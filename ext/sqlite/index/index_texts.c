@@ -292,9 +292,9 @@ static const regexp_sample regexp_true[] = {
   {"abab", "^(ab)*$"}, {"a.c", "a\\.c"}, {"abc", "a[bc]c"},
 };
 
-/* False of who swaps the arguments, negates, knows LIKE or words alone, leaves out or folds
-** blanks, punctuation, comments, accents, ligatures or widths, finds what is near, or takes NULL
-** for text. */
+/* False of a regexp() that swaps the arguments, negates, knows LIKE or words alone, leaves out or
+** folds blanks, punctuation, comments, accents, ligatures or widths, finds what is near, or takes
+** NULL for text. */
 static const regexp_sample regexp_false[] = {
   {"a.c", "abc"}, {"xyz", "abc"}, {"abc", "a_c"}, {"abc", "%b%"}, {"ab", "a b"}, {"a b", "a  b"},
   {"ab", "a-b"}, {"ab", "ab#c"}, {"ab", "ab "}, {"abc", "a\\.c"},
@@ -302,7 +302,7 @@ static const regexp_sample regexp_false[] = {
   {"\xef\xbd\x81", "a"}, {"\xc5\x89", "n"}, {"\xc7\xb0", "j"}, {NULL, "abc"}, {NULL, "."},
 };
 
-/* True of who ignores case. */
+/* True of one that ignores case. */
 static const regexp_sample regexp_in_any_case[] = {
   {"abc", "ABC"}, {"ABC", "abc"}, {"k", "\xe2\x84\xaa"}, {"\xe2\x84\xaa", "k"},
   {"\xc3\xa9", "\xc3\x89"},
@@ -378,7 +378,7 @@ int bloom_index_regexp_try(bloom_index *index, sqlite3_value *pattern){
   return bloom_sql_end(statement, rc);
 }
 
-/* Others than ASCII's characters may stand in a text in bytes that are not theirs. */
+/* Looks among ASCII alone: other characters may stand in a text in bytes that are not theirs. */
 size_t bloom_index_regexp_literal(const bloom_regexp *regexp, const uint8_t **literal){
   uint64_t in_all = ~(uint64_t)0;
   size_t best = 0;

@@ -31,7 +31,7 @@ size_t bloom_index_text_next(index_text *text, const bloom_lists *lists,
 /* Further ones are not looked up. */
 #define INDEX_MAX_RANGES 256
 
-/* Write to ranges[], which has room for INDEX_MAX_RANGES, the lists that a text must be in that
+/* Writes to ranges[], which has room for INDEX_MAX_RANGES, the lists that a text must be in that
 ** LIKE or GLOB finds, that equals a value, or that has all literals of a term of a regular
 ** expression.  Return how many, 0 where every block may have such a text.  A TEXT is in UTF-8. */
 size_t bloom_index_needle_like(const bloom_index *index, const bloom_lists *lists,
@@ -47,7 +47,8 @@ size_t bloom_index_needle_regexp(const bloom_regexp *regexp, uint32_t term,
 ** may fail, on rows that conditions before it in the query keep from it. */
 int bloom_index_like_check(bloom_index *index, index_condition *condition);
 
-/* How many bytes a pattern of LIKE or GLOB has before the first wildcard, or what is not ASCII. */
+/* Returns how many bytes a pattern of LIKE or GLOB has before the first wildcard, or what is not
+** ASCII. */
 size_t bloom_index_like_beginning(index_condition_kind kind, const unsigned char *pattern);
 
 /* Takes the key from a pattern that has no list, if it is a literal, else NULL.  SQLITE_OK or
@@ -62,7 +63,7 @@ typedef struct index_function {
 int bloom_index_are_built_in(bloom_index *index, const index_function *functions, int num_functions,
                              int *are_built_in);
 
-/* 1 if the text of a REAL may begin with this text, which is no number itself: a sign, what
+/* Returns 1 if the text of a REAL may begin with this text, which is no number itself: a sign, what
 ** infinity begins with, or digits as far as the e. */
 int bloom_index_begins_number(const unsigned char *text);
 
@@ -94,10 +95,10 @@ typedef enum index_zone_level { INDEX_ZONES, INDEX_ZONE_DIRECTORY } index_zone_l
 int bloom_index_zones_read(bloom_index *index, const index_generation *generation, int key,
                            index_zone_level level, uint32_t number, bloom_zone *zones);
 
-/* The rowid of a row of a generation that has a place. */
+/* Returns the rowid of a row of a generation that has a place. */
 sqlite3_int64 bloom_index_zones_rowid(uint32_t place, index_zone_level level, uint32_t number);
 
-/* How many directories the spans of a generation have. */
+/* Returns how many directories the spans of a generation have. */
 uint32_t bloom_index_zones_num_directories(const index_generation *generation);
 
 /* What a condition asks of the zones of a column. */
@@ -124,18 +125,19 @@ int bloom_index_zones_look_up(bloom_index *index, const index_generation *genera
 
 /* -- index_zones.c: keys --------------------------------------------------------------- */
 
-/* The keys by which a value is in its zone: of a text that may be a number those of both.
-** is_inexact: with the REALs next to such a number, which another SQLite may read.  SQLITE_OK or
-** SQLITE_NOMEM. */
+/* Sets *span to the keys by which a value is in its zone: of a text that may be a number those of
+** both.  is_inexact: with the REALs next to such a number, which another SQLite may read.
+** SQLITE_OK or SQLITE_NOMEM. */
 int bloom_index_zone_span_of(const bloom_index *index, int key, sqlite3_value *value,
                              int is_inexact, bloom_zone_span *span);
 
-/* The keys that a condition with this value asks for, at most two spans: *num_spans. */
+/* Sets spans[] to the keys that a condition with this value asks for, at most two spans:
+** *num_spans. */
 int bloom_index_zone_spans_asked(const bloom_index *index, int key, bloom_zone_operator comparison,
                                  sqlite3_value *value, int is_literal, bloom_zone_span *spans,
                                  size_t *num_spans);
 
-/* The keys that a pattern of LIKE or GLOB asks for, at most three spans. */
+/* Sets spans[] to the keys that a pattern of LIKE or GLOB asks for, at most three spans. */
 int bloom_index_zone_spans_of_pattern(const bloom_index *index, int key, index_condition_kind kind,
                                       sqlite3_value *value, bloom_zone_span *spans,
                                       size_t *num_spans);
@@ -145,7 +147,7 @@ int bloom_index_zone_spans_of_pattern(const bloom_index *index, int key, index_c
 /* A column's zones that are changed. */
 typedef struct index_zone_merge index_zone_merge;
 
-/* bloom_index_zones_free() is for the caller in any case. */
+/* Begins to change a column's zones.  bloom_index_zones_free() is for the caller in any case. */
 int bloom_index_zones_start(bloom_index *index, const index_generation *generation, int key,
                             index_zone_merge **result);
 void bloom_index_zones_free(index_zone_merge *merge);

@@ -104,8 +104,8 @@ int bloom_index_zones_test(bloom_index *index, index_condition condition, sqlite
   return rc;
 }
 
-/* 1 if one span of a zone, or NULL, meets all tests of its column: a row has one value for all of
-** them. */
+/* Returns 1 if one span of a zone, or NULL, meets all tests of its column: a row has one value for
+** all of them. */
 static int zones_pass(const bloom_zone *zone, const index_zone_test *tests, int num_tests, int key){
   int half, i;
   for(half=0; half<(zone->has_null ? 3 : 2); half++){
@@ -137,7 +137,7 @@ static uint32_t zones_next_block(const zones_search *search, uint32_t block){
   return search->within ? bloom_index_blocks_next(search->within, block) : block;
 }
 
-/* 1 if a zone or an entry of blocks first .. last has what is looked for. */
+/* Returns 1 if a zone or an entry of blocks first .. last has what is looked for. */
 static int zones_match(const zones_search *search, const bloom_zone *zone, uint32_t first,
                        uint32_t last){
   return first<search->end_block && zones_pass(zone, search->tests, search->num_tests, search->key)
@@ -226,7 +226,7 @@ static int zone_find_odd(const bloom_index *index, sqlite3_value *value, int *is
   return text ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* The keys of a TEXT as a text.  SQLITE_OK or SQLITE_NOMEM. */
+/* Sets *span to the keys of a TEXT as a text.  SQLITE_OK or SQLITE_NOMEM. */
 static int zone_text(const bloom_index *index, int key, sqlite3_value *value, int is_ascii,
                      bloom_zone_span *span){
   const bloom_collation collation = index->config.keys[key].equality.collation;
@@ -280,7 +280,7 @@ static int zone_begins_number(bloom_zone_operator comparison, sqlite3_value *val
   return text ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* The keys of texts that begin with bytes between those of first and those of last. */
+/* Returns the keys of texts that begin with bytes between those of first and those of last. */
 static bloom_zone_span zone_of_beginnings(const uint8_t *first, const uint8_t *last,
                                           size_t num_bytes){
   uint8_t text[BLOOM_ZONE_TEXT_BYTES + 1];
