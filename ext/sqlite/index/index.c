@@ -194,7 +194,11 @@ static int index_find_state(const bloom_index *index, int *has_state){
 /* Makes all of an index of which config and declaration are good. */
 static int index_make(bloom_index *index, char **error){
   const sqlite3_int64 last_rowid = sqlite3_last_insert_rowid(index->connection->db);
+  char *names = NULL;
   int num_tables = 0, has_state, rc = index_find_state(index, &has_state);
+  if( rc==SQLITE_OK ) rc = bloom_index_tables_missing(index, has_state, &names);
+  if( rc==SQLITE_OK ) rc = bloom_index_refuse_what_is_in_the_way(index, names, 1, error);
+  sqlite3_free(names);
   if( rc==SQLITE_OK ) rc = bloom_index_tables_create(index, has_state, &num_tables);
   if( rc==SQLITE_OK ) rc = bloom_index_canary_write(index);
   if( rc==SQLITE_OK ){

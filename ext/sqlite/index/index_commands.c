@@ -66,11 +66,7 @@ static int commands_start_over(bloom_index *index, sqlite3_int64 max_rows){
 static int commands_check_rebuild(bloom_index *index, const index_source *source, char **error){
   char *doubt;
   int has_rows = 0, rc = bloom_index_source_why_not_merge(index, source, &doubt);
-  if( source->has_trigger_on_notes ){
-    sqlite3_free(doubt);
-    return bloom_index_triggers_refuse_notes(index, error);
-  }
-  if( rc==SQLITE_OK ) rc = bloom_index_triggers_refuse_others(index, error);
+  if( rc==SQLITE_OK ) rc = bloom_index_refuse_what_is_in_the_way(index, "NULL", 0, error);
   if( rc==SQLITE_OK && doubt ) rc = bloom_sql_has_rows_on_their_way(index->connection, &has_rows);
   sqlite3_free(doubt);
   if( rc!=SQLITE_OK || !has_rows ) return rc;

@@ -482,55 +482,34 @@ static int triggers_is_own(const void *data, const char *name, const char *table
   return num_statements ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* Sets *is_other to whether a trigger has a name of the index's, data, and is the user's. */
-static int triggers_is_in_the_way(const void *data, const char *name, const char *table,
-                                  const char *sql, int *is_other){
+/* Sets *is_own to whether a trigger is one of the index's, data, or its guard. */
+static int triggers_is_own_or_guard(const void *data, const char *name, const char *table,
+                                    const char *sql, int *is_own){
   const bloom_index *index = data;
-  char *guard = sqlite3_mprintf("%s_guard", index->name);
-  int is_own = 1, rc = guard ? SQLITE_OK : SQLITE_NOMEM;
-  if( guard && sqlite3_stricmp(name, guard)==0 ){
-    rc = bloom_guard_is_own(NULL, name, table, sql, &is_own);
-  }else if( guard && triggers_number(index, name)<INDEX_NUM_TRIGGERS ){
-    rc = triggers_is_own(data, name, table, sql, &is_own);
+  return triggers_number(index, name)<INDEX_NUM_TRIGGERS
+    ? triggers_is_own(data, name, table, sql, is_own)
+    : bloom_guard_is_own(NULL, name, table, sql, is_own);
+}
+
+int bloom_index_refuse_what_is_in_the_way(bloom_index *index, const char *tables, int is_create,
+                                          char **error){
+  const bloom_obstacles obstacles = {"bloom_index", index->schema, index->name,
+                                     triggers_is_own_or_guard, index};
+  const char *name = index->name;
+  sqlite3_str *where = sqlite3_str_new(NULL);
+  int i;
+  sqlite3_str_appendf(where, "(type <> 'trigger' AND name COLLATE NOCASE IN (%s)) OR (%d AND"
+                      " type <> 'trigger' AND name = '%q_canary' COLLATE NOCASE AND NOT"
+                      " (type = 'table' AND rootpage > 0 AND sql GLOB '" INDEX_CANARY_FORM "'))"
+                      " OR (type = 'trigger' AND (tbl_name = '%q_changed' COLLATE NOCASE"
+                      " OR name COLLATE NOCASE IN ('%q_guard'", tables,
+                      index->columns.id_column<0, name, name, name);
+  for(i=0; i<INDEX_NUM_TRIGGERS; i++){
+    sqlite3_str_appendf(where, ", '%q%s'", name, index_triggers[i].suffix);
   }
-  sqlite3_free(guard);
-  *is_other = !is_own;
-  return rc;
-}
-
-/* Fails because of a trigger of the user's. */
-static int triggers_refuse(const bloom_index *index, const char *trigger, char **error){
-  char *schema = bloom_sql_name(index->schema), *name = bloom_sql_name(trigger);
-  const int is_main = sqlite3_stricmp(index->schema, "main")==0;
-  const int rc = schema && name
-    ? bloom_fail_vtab(error, "bloom_index: trigger %s is in the way of %s: DROP TRIGGER %s%s%s",
-                      trigger, index->name, is_main ? "" : schema, is_main ? "" : ".", name)
-    : SQLITE_NOMEM;
-  sqlite3_free(schema);
-  sqlite3_free(name);
-  return rc;
-}
-
-int bloom_index_triggers_refuse_others(bloom_index *index, char **error){
-  bloom_triggers others;
-  int rc = bloom_triggers_read_own(index->connection, index->schema, triggers_is_in_the_way, index,
-                                   &others);
-  if( rc==SQLITE_OK && others.num_rows>0 ){
-    rc = triggers_refuse(index, others.rows[0].name, error);
-  }
-  bloom_triggers_free(&others);
-  return rc;
-}
-
-int bloom_index_triggers_refuse_notes(bloom_index *index, char **error){
-  bloom_triggers others = {.num_rows = 0};
-  char *table = sqlite3_mprintf("%s_changed", index->name);
-  int rc = SQLITE_NOMEM;
-  if( table ) rc = bloom_triggers_read_on(index->connection, index->schema, table, &others);
-  if( rc==SQLITE_OK && others.num_rows>0 ) rc = triggers_refuse(index, others.rows[0].name, error);
-  bloom_triggers_free(&others);
-  sqlite3_free(table);
-  return rc;
+  sqlite3_str_appendall(where, ")))");
+  return bloom_obstacles_refuse(index->connection, &obstacles, sqlite3_str_finish(where),
+                                is_create, error);
 }
 
 int bloom_index_triggers_read(bloom_index *index, bloom_triggers *triggers){

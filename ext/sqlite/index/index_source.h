@@ -101,11 +101,11 @@ int bloom_index_locate(bloom_index *index);
 int bloom_index_triggers_make(bloom_index *index, const char *source, int is_in_doubt);
 int bloom_index_triggers_drop(bloom_index *index);
 
-/* Fails if a trigger of the user's has a name of theirs. */
-int bloom_index_triggers_refuse_others(bloom_index *index, char **error);
-
-/* Fails if there is a trigger on NAME_changed, which may keep notes out. */
-int bloom_index_triggers_refuse_notes(bloom_index *index, char **error);
+/* Fails if something of the user's has a name that the index needs, or is a trigger on
+** NAME_changed, which may keep notes out; and names all of it, with the SQL that takes it away.
+** tables: names as SQL, which nothing else may have. */
+int bloom_index_refuse_what_is_in_the_way(bloom_index *index, const char *tables, int is_create,
+                                          char **error);
 
 /* The names that the triggers know the id and the indexed columns by, as renames left them. */
 typedef struct index_trigger_names {
@@ -162,6 +162,9 @@ const char *bloom_index_table_suffix(const index_key *key);
 /* Makes the tables, or takes over those that a copy without virtual tables left, and counts them in
 ** *num_made; bloom_index_reset() fills them.  has_state: a state with a right checksum is there. */
 int bloom_index_tables_create(bloom_index *index, int has_state, int *num_made);
+
+/* Sets *names, to be freed in any case, to those that it makes, as SQL. */
+int bloom_index_tables_missing(bloom_index *index, int has_state, char **names);
 
 /* Makes those that an index of bloom 1.2 has not got.  Its tables of blocks stay, empty, until the
 ** index is dropped. */

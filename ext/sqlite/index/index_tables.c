@@ -91,6 +91,20 @@ static int tables_find_left(bloom_index *index, int i, int has_state, int *is_le
   return rc;
 }
 
+int bloom_index_tables_missing(bloom_index *index, int has_state, char **names){
+  sqlite3_str *list = sqlite3_str_new(NULL);
+  int i, is_left, rc = SQLITE_OK;
+  sqlite3_str_appendall(list, "NULL");
+  for(i=0; i<bloom_index_num_tables(index) && rc==SQLITE_OK; i++){
+    char *name = tables_name(index, &index->config, i);
+    rc = name ? tables_find_left(index, i, has_state, &is_left) : SQLITE_NOMEM;
+    if( rc==SQLITE_OK && !is_left ) sqlite3_str_appendf(list, ", %Q", name);
+    sqlite3_free(name);
+  }
+  *names = sqlite3_str_finish(list);
+  return rc!=SQLITE_OK || *names ? rc : SQLITE_NOMEM;
+}
+
 int bloom_index_tables_create(bloom_index *index, int has_state, int *num_made){
   int i, rc = SQLITE_OK;
   for(i=0; i<bloom_index_num_tables(index) && rc==SQLITE_OK; i++){

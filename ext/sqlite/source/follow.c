@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../../core/debug.h"
+#include "../errors.h"
 
 
 /* -- Commands ------------------------------------------------------------------------------- */
@@ -343,6 +344,88 @@ int bloom_guard_find(
                            " WHERE type = 'trigger' AND sql = %Q", schema, text);
   }
   sqlite3_free(text);
+  return rc;
+}
+
+/* -- What is in the way -------------------------------------------------------------------- */
+
+/* Appends what takes an object out of the way.  No table is dropped: it may have the only copy of
+** a standalone filter's keys, and CREATE of the new name takes them over. */
+static int append_cure(sqlite3_str *cure, const char *schema, const char *type, const char *name){
+  static const char suffix[] = "_pages";
+  const int is_table = strcmp(type, "table")==0;
+  const size_t num_chars = strlen(name), end = sizeof(suffix) - 1;
+  const int has_suffix = num_chars>end && sqlite3_stricmp(name + num_chars - end, suffix)==0;
+  char *its_schema = bloom_sql_name(schema), *old_name = bloom_sql_name(name);
+  char *kept = sqlite3_mprintf("%.*s_kept%s", (int)(num_chars - (has_suffix ? end : 0)), name,
+                               has_suffix ? suffix : "");
+  char *new_name = kept ? bloom_sql_name(kept) : NULL;
+  const int is_main = sqlite3_stricmp(schema, "main")==0;
+  const int has_memory = its_schema && old_name && new_name;
+  if( has_memory ){
+    sqlite3_str_appendf(cure, "%s%s %s%s%s", sqlite3_str_length(cure) ? "; " : "",
+                        is_table ? "ALTER TABLE" : strcmp(type, "view")==0 ? "DROP VIEW"
+                        : strcmp(type, "index")==0 ? "DROP INDEX" : "DROP TRIGGER",
+                        is_main ? "" : its_schema, is_main ? "" : ".", old_name);
+    if( is_table ) sqlite3_str_appendf(cure, " RENAME TO %s", new_name);
+  }
+  sqlite3_free(its_schema);
+  sqlite3_free(old_name);
+  sqlite3_free(kept);
+  sqlite3_free(new_name);
+  return has_memory ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+/* Goes through what may be in the way: appends the names of what is, and their number, and the SQL
+** that takes all of it out of the way. */
+static int list_obstacles(
+  bloom_connection *connection, const bloom_obstacles *obstacles, sqlite3_stmt *row, int is_create,
+  sqlite3_str *names, sqlite3_str *cure, int *num_obstacles
+){
+  int rc = SQLITE_OK;
+  while( rc==SQLITE_OK && (rc = bloom_sql_step(connection, row))==SQLITE_ROW ){
+    const char *columns[4] = {NULL};
+    int i, is_own = 0;
+    rc = SQLITE_OK;
+    for(i=0; i<4 && rc==SQLITE_OK; i++) rc = bloom_sql_column_text(row, i, &columns[i]);
+    if( rc==SQLITE_OK && (columns[0]==NULL || columns[1]==NULL) ) rc = SQLITE_AUTH; /* hidden */
+    if( rc==SQLITE_OK && strcmp(columns[0], "trigger")==0 && columns[2] && columns[3] ){
+      rc = obstacles->is_own(obstacles->data, columns[1], columns[2], columns[3], &is_own);
+    }
+    if( rc!=SQLITE_OK || (is_own && !is_create) ) continue;
+    rc = append_cure(cure, obstacles->schema, columns[0], columns[1]);
+    if( is_own ) continue;
+    sqlite3_str_appendf(names, "%s%s %s", *num_obstacles ? ", " : "", columns[0], columns[1]);
+    ++*num_obstacles;
+  }
+  return rc;
+}
+
+int bloom_obstacles_refuse(
+  bloom_connection *connection, const bloom_obstacles *obstacles, char *where, int is_create,
+  char **error
+){
+  sqlite3_str *names = sqlite3_str_new(NULL), *cure = sqlite3_str_new(NULL);
+  char *names_text, *cure_text;
+  sqlite3_stmt *row = NULL;
+  int num_obstacles = 0, rc = where ? bloom_sql_prepare(connection, &row,
+      "SELECT type, name, tbl_name, sql FROM \"%w\".sqlite_master WHERE %s"
+      " ORDER BY type <> 'trigger', type <> 'index', name", obstacles->schema, where)
+    : SQLITE_NOMEM;
+  sqlite3_free(where);
+  if( rc==SQLITE_OK ){
+    rc = list_obstacles(connection, obstacles, row, is_create, names, cure, &num_obstacles);
+  }
+  rc = bloom_sql_end(row, rc);
+  names_text = sqlite3_str_finish(names);
+  cure_text = sqlite3_str_finish(cure);
+  if( rc==SQLITE_OK && num_obstacles>0 ){
+    rc = names_text && cure_text ? bloom_fail_vtab(error, "%s: %s %s in the way of %s: %s",
+        obstacles->module, names_text, num_obstacles>1 ? "are" : "is", obstacles->name, cure_text)
+      : SQLITE_NOMEM;
+  }
+  sqlite3_free(names_text);
+  sqlite3_free(cure_text);
   return rc;
 }
 

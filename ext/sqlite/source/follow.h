@@ -171,6 +171,24 @@ int bloom_guard_find(
   sqlite3_int64 *order
 );
 
+/* -- What is in the way -------------------------------------------------------------------- */
+
+/* What may be in the way of a virtual table's own objects. */
+typedef struct bloom_obstacles {
+  const char *module, *schema, *name;
+  bloom_is_own_trigger *is_own; /* gets data */
+  const void *data;
+} bloom_obstacles;
+
+/* Fails if rows of sqlite_master for which a condition, where, is true are the user's, and names
+** all of them, with the SQL that takes them away, triggers first.  where is freed; NULL:
+** SQLITE_NOMEM.  is_create: triggers of its own go with them, which would write to a table that
+** gets another name. */
+int bloom_obstacles_refuse(
+  bloom_connection *connection, const bloom_obstacles *obstacles, char *where, int is_create,
+  char **error
+);
+
 /* -- Marks of a schema ---------------------------------------------------------------------- */
 
 /*
