@@ -255,7 +255,7 @@ static inline uint32_t bloom_text_end_edge(const bloom_text_window *window){
 uint32_t bloom_text_whole_edge(const uint8_t *text, const uint8_t *end);
 
 static inline uint8_t bloom_text_lower(uint8_t byte){
-  return (uint8_t)(byte + (byte>='A' && byte<='Z' ? 'a' - 'A' : 0));
+  return (uint8_t)(byte | (uint32_t)(byte - 'A' + 0u<26) << 5);
 }
 
 /* == Needles =========================================================================== */

@@ -82,16 +82,17 @@ static int sample_rows(bloom_index *index, index_rows *rows){
   for(place=0; place<SAMPLE_PLACES && rc==SQLITE_OK; place++){
     const sqlite3_int64 from = sample_place(rows, place, SAMPLE_PLACES);
     sqlite3_int64 first = 0, last = 0;
-    double of_place = 0, distinct[MAX_SHIFT + 1] = {0};
+    double of_place = 0, distinct[MAX_SHIFT + 1];
+    for(shift=0; shift<=MAX_SHIFT; shift++) distinct[shift] = 1; /* the first row's */
     if( has_before && from<=before ) continue; /* few rows: they were read */
     sqlite3_bind_int64(row, 1, from);
     while( (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
       const sqlite3_int64 this = sqlite3_column_int64(row, 0);
+      uint64_t differ;
       if( of_place==0 ) first = last = this;
-      for(shift=0; shift<=MAX_SHIFT; shift++){
-        distinct[shift] += of_place==0
-          || bloom_index_block_of(this, shift)!=bloom_index_block_of(last, shift);
-      }
+      /* By the shifts that leave a bit in which they differ, the two are in different blocks. */
+      differ = (uint64_t)this ^ (uint64_t)last;
+      for(shift=0; shift<=MAX_SHIFT && differ>0; shift++, differ>>=1) distinct[shift]++;
       last = this;
       of_place++;
       num_bytes += sample_row_bytes(row);
