@@ -395,6 +395,21 @@ def in_a_trigger_it_neither_heals_nor_fails(files):
 
 
 @test
+def a_damaged_configuration_in_a_trigger(files):
+    """A user's INSERT must not fail for it; the command alone says what cures it."""
+    db = made(files)
+    execute(db, "CREATE TABLE jobs(x)", "CREATE TRIGGER nightly AFTER INSERT ON jobs BEGIN INSERT INTO log_index(log_index) VALUES ('merge'), ('merge=5'); END",
+            "UPDATE log_index_state SET config = x'00'")
+    db.close()
+    db = files.connect()
+    execute(db, "INSERT INTO jobs VALUES (1), (2)", "INSERT INTO log(k) VALUES ('late')")
+    for text in "merge", "merge=5", "rebuild":
+        fails(db, "INSERT INTO log_index(log_index) VALUES ('%s')" % text, "drop it and create it again")
+    execute(db, "DROP TABLE log_index", CREATE, "INSERT INTO jobs VALUES (3)")
+    is_whole(db)
+
+
+@test
 def while_another_statement_writes(files):
     db = made(files)
     make_anew(db)

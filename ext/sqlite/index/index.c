@@ -414,6 +414,19 @@ static int index_say_read_only(bloom_index *index){
                          index->source_name ? index->source_name : index->config.source);
 }
 
+/* Fails for an index whose configuration is damaged; but a trigger's 'merge', the command, does
+** nothing.  command: NULL if it is none. */
+static int index_refuse_damaged(bloom_index *index, sqlite3_value *command){
+  const char *text = command ? (const char *)sqlite3_value_text(command) : "";
+  sqlite3_int64 ignored;
+  int has_rows = 0, rc = SQLITE_OK;
+  if( text==NULL ) return SQLITE_NOMEM;
+  if( bloom_command_read(text, &ignored)==BLOOM_COMMAND_MERGE ){
+    rc = bloom_sql_has_rows_on_their_way(index->connection, &has_rows);
+  }
+  return rc!=SQLITE_OK || has_rows ? rc : bloom_index_fail_damaged(index);
+}
+
 /* Runs a command, xUpdate; args: old rowid, new rowid, columns, one of which is the command's. */
 static int index_update(sqlite3_vtab *vtab, int num_args, sqlite3_value **args,
                         sqlite3_int64 *rowid){
@@ -422,19 +435,19 @@ static int index_update(sqlite3_vtab *vtab, int num_args, sqlite3_value **args,
   const sqlite3_int64 last_rowid = sqlite3_last_insert_rowid(db);
   const int command = index->command_column + 2;
   int i, is_command, rc;
-  if( index->damage ) return bloom_index_fail_damaged(index);
+  *rowid = last_rowid;
   /* A DELETE has one argument, and a table of as many columns as there may be no command's. */
   is_command = num_args>1 && command>=2 && sqlite3_value_type(args[0])==SQLITE_NULL
     && sqlite3_value_type(args[command])!=SQLITE_NULL;
   for(i=2; i<num_args; i++){
     if( i!=command && sqlite3_value_type(args[i])!=SQLITE_NULL ) is_command = 0;
   }
+  if( index->damage ) return index_refuse_damaged(index, is_command ? args[command] : NULL);
   rc = bloom_index_locate(index);
   if( !is_command ) return rc==SQLITE_OK ? index_say_read_only(index) : rc;
   if( rc==SQLITE_OK ) rc = index_command(index, args[command]);
   rc = bloom_index_failure(index, rc, &vtab->zErrMsg);
   sqlite3_set_last_insert_rowid(db, last_rowid);
-  *rowid = last_rowid;
   return rc;
 }
 
