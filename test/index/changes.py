@@ -139,7 +139,7 @@ class Changes:
         if not run.indexes:
             return
         name = r.choice(sorted(run.indexes))
-        command = r.choice(["merge"] * 5 + ["merge=%d" % r.choice([1, 2, 10, 63, 100, 1000])] * 4 + ["rebuild"])
+        command = r.choice(run.commands)
         for _ in range(r.choice([1, 1, 4])):
             run.do(i, "INSERT INTO %s(%s) VALUES ('%s')" % (run.named(name), quoted(name), command))
 
