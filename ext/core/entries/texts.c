@@ -85,6 +85,7 @@ uint32_t bloom_text_character(const uint8_t **text, const uint8_t *end){
   const uint8_t *const begin = *text;
   const uint8_t *next = begin + 1;
   uint32_t character = *begin; /* a byte within a character, alone, stands for itself */
+  assert( begin<end && character>=0x80 );
   if( character>=0xc0 ){
     character = text_first_bits(*begin);
     /* However many follow: what is shifted out is lost. */
@@ -130,6 +131,7 @@ size_t bloom_text_add(bloom_text_window *window, uint32_t character, uint32_t *g
   const uint32_t num_bytes = text_num_bytes(character);
   uint32_t left = num_bytes - 1;
   size_t num_grams;
+  assert( character!=BLOOM_TEXT_NO_CHARACTER && character<=0x10ffff );
   if( left==0 ) return bloom_text_add_byte(window, bloom_text_lower((uint8_t)character), grams);
   if( num_bytes==3 ) return text_add_wide(window, character, grams);
   num_grams = bloom_text_add_byte(window, text_first_byte(character), grams);
@@ -141,6 +143,7 @@ size_t bloom_text_add(bloom_text_window *window, uint32_t character, uint32_t *g
 }
 
 void bloom_text_begin(bloom_text *reading, const uint8_t *text, size_t num_bytes, int passes_nul){
+  assert( text!=NULL || num_bytes==0 );
   *reading = (bloom_text){
     .text = text,
     .end = num_bytes ? text + num_bytes : text,
@@ -398,12 +401,14 @@ size_t bloom_needle_ranges(const bloom_lists *lists, bloom_needle_kind kind, con
                            size_t max_ranges){
   needle reading = {.kind = kind, .lists = lists, .ranges = ranges, .num_ranges = num_ranges,
                     .max_ranges = max_ranges};
+  assert( lists!=NULL && (text!=NULL || num_bytes==0) && num_ranges<=max_ranges );
   needle_read_all(&reading, text, num_bytes);
   return reading.num_ranges;
 }
 
 int bloom_needle_is_empty(bloom_needle_kind kind, const uint8_t *text, size_t num_bytes){
   needle reading = {.kind = kind};
+  assert( text!=NULL || num_bytes==0 );
   needle_read_all(&reading, text, num_bytes);
   return reading.num_ranges==0;
 }

@@ -101,6 +101,7 @@ static inline uint32_t bloom_lists_class(uint32_t gram){
 /* Returns the edge, as a gram, of three bytes at an end, and these with the next one.  Edges of one
 ** `three` have lists side by side. */
 static inline uint32_t bloom_lists_edge(bloom_lists_edge_kind kind, uint32_t three, uint32_t four){
+  assert( (uint32_t)kind<BLOOM_LISTS_EDGES );
   return (bloom_lists_hash(three) & 0xff000000) | (bloom_lists_hash(four) & 0xff000000) >> 8
       | (uint32_t)kind;
 }
@@ -113,6 +114,7 @@ static inline int bloom_lists_is_edge(uint32_t gram){
 static inline uint32_t bloom_lists_of_edge(const bloom_lists *lists, uint32_t edge){
   const uint32_t kind = edge & 0xff;
   const uint32_t num_dropped = BLOOM_LISTS_MAX_EDGE_BITS - lists->edge_bits[kind];
+  assert( bloom_lists_is_edge(edge) && kind<BLOOM_LISTS_EDGES );
   return lists->edge_base[kind] + (edge >> 16 >> num_dropped);
 }
 
@@ -218,6 +220,7 @@ uint32_t bloom_text_character(const uint8_t **text, const uint8_t *end);
 /* Appends a byte of a character, a letter in lower case.  Returns the number of grams that it
 ** wrote. */
 static inline size_t bloom_text_add_byte(bloom_text_window *window, uint8_t byte, uint32_t *grams){
+  assert( window->num_bytes<=BLOOM_TEXT_WIDE );
   window->bytes = window->bytes << 8 | byte;
   *grams = window->bytes;
   if( window->num_bytes==3 ) return 1;
@@ -243,6 +246,7 @@ static inline size_t bloom_text_end_run(bloom_text_window *window, uint32_t *gra
 
 /* Returns the edge of a text that begins with a gram, which has no mark. */
 static inline uint32_t bloom_text_begin_edge(uint32_t gram){
+  assert( gram>>24!=0 );
   return bloom_lists_edge(BLOOM_LISTS_BEGIN, gram >> 8, gram);
 }
 

@@ -446,6 +446,7 @@ int bloom_index_filter(sqlite3_vtab_cursor *base, int number, const char *text, 
   if( !is_repeated ) rc = bloom_index_locate(index);
   if( rc==SQLITE_OK && !is_repeated ) rc = cursor_read_plan(cursor, number, text);
   if( rc==SQLITE_OK && !is_repeated ) rc = cursor_check_source(cursor);
+  assert( rc!=SQLITE_OK || cursor->plan.num_conditions<=num_args );
   if( rc==SQLITE_OK ) rc = cursor_look_up(cursor, args, forms, &reading);
   if( rc!=SQLITE_OK ) return cursor_failure(cursor, rc);
   /* Binding tells of a wrong regular expression, as the table would. */
@@ -465,6 +466,7 @@ int bloom_index_filter(sqlite3_vtab_cursor *base, int number, const char *text, 
 
 int bloom_index_next(sqlite3_vtab_cursor *base){
   index_cursor *cursor = index_cursor_of(base);
+  assert( !cursor->is_eof );
   if( !cursor->is_one_row ) return cursor_advance(cursor);
   cursor_end(cursor);
   return SQLITE_OK;
@@ -477,6 +479,7 @@ int bloom_index_eof(sqlite3_vtab_cursor *base){
 int bloom_index_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column){
   const index_cursor *cursor = index_cursor_of(base);
   const bloom_index *index = index_of(base->pVtab);
+  assert( !cursor->is_eof );
   if( column<index->columns.num_columns && cursor->results[column]>=0 ){
     sqlite3_result_value(context, sqlite3_column_value(cursor->rows, cursor->results[column]));
   }
@@ -487,6 +490,7 @@ int bloom_index_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid){
   index_cursor *cursor = index_cursor_of(base);
   int rc = SQLITE_OK;
   cursor->has_shown_id = 1;
+  assert( !cursor->is_eof );
   if( cursor->num_counted>0 ) rc = cursor_read_on(cursor);
   *rowid = sqlite3_column_int64(cursor->rows, 0);
   return rc;

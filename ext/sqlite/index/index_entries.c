@@ -152,6 +152,7 @@ int bloom_index_spans_write(bloom_index *index, index_spans *spans, index_genera
   uint32_t row = spans->num_written/INDEX_SPANS_PER_ROW, i;
   sqlite3_stmt *write = NULL;
   int rc = SQLITE_OK;
+  assert( spans->num_written<=spans->num_spans && spans->place==generation->place );
   generation->num_spans = spans->num_spans;
   generation->spans_hash = spans->hash;
   if( spans->num_written==spans->num_spans ) return SQLITE_OK;
@@ -243,6 +244,7 @@ int bloom_index_run_seek(index_run_reader *reader, const index_run *run, uint64_
 int bloom_index_run_next(index_run_reader *reader, int *is_found){
   const index_run *run = reader->run;
   const int found = bloom_entries_next(&reader->row);
+  assert( run!=NULL );
   *is_found = found==1;
   if( found<0 ) return SQLITE_CORRUPT_VTAB;
   if( found==1 || reader->row.last==run->last ) return SQLITE_OK;
@@ -251,6 +253,7 @@ int bloom_index_run_next(index_run_reader *reader, int *is_found){
 
 int bloom_index_run_blocks(index_run_reader *reader, uint16_t *blocks, uint32_t *num_blocks){
   const int num_read = bloom_entries_read(&reader->row, blocks);
+  assert( reader->run!=NULL );
   *num_blocks = num_read>0 ? (uint32_t)num_read : 0;
   return num_read>0 ? SQLITE_OK : SQLITE_CORRUPT_VTAB;
 }
@@ -295,6 +298,7 @@ int bloom_index_runs_check(bloom_index *index, const index_layout *layout){
 
 int bloom_index_run_delete(bloom_index *index, int key, uint32_t slot, uint64_t first,
                            uint64_t last){
+  assert( slot<INDEX_NUM_SLOTS && first<=last );
   return bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_entries%d\" WHERE rowid BETWEEN"
                        " %lld AND %lld", index->schema, index->name, key + 1,
                        run_rowid(slot, first), run_rowid(slot, last));
@@ -404,6 +408,7 @@ void bloom_index_blocks_free(index_block_set *set){
 
 /* Returns a segment's bits, made if there are none; NULL when out of memory. */
 static uint64_t *blocks_segment(index_block_set *set, uint32_t segment){
+  assert( segment<set->num_segments );
   if( set->segments[segment]==NULL ){
     set->segments[segment] = sqlite3_malloc64(INDEX_SEGMENT_WORDS * sizeof(uint64_t));
     if( set->segments[segment] ){
@@ -435,6 +440,7 @@ uint64_t bloom_index_blocks_count(const index_block_set *set){
 
 void bloom_index_blocks_intersect(index_block_set *set, const index_block_set *other){
   uint32_t i, j;
+  assert( set->num_segments==other->num_segments );
   for(i=0; i<set->num_segments; i++){
     uint64_t any = 0;
     for(j=0; set->segments[i] && other->segments[i] && j<INDEX_SEGMENT_WORDS; j++){
@@ -448,6 +454,7 @@ void bloom_index_blocks_intersect(index_block_set *set, const index_block_set *o
 
 void bloom_index_blocks_unite(index_block_set *set, index_block_set *other){
   uint32_t i, j;
+  assert( set->num_segments==other->num_segments );
   for(i=0; i<set->num_segments; i++){
     if( set->segments[i]==NULL ){
       set->segments[i] = other->segments[i];
@@ -537,6 +544,7 @@ int bloom_index_look_up(bloom_index *index, const index_generation *generation, 
     for(j=0; j<num_ranges && rc==SQLITE_OK; j++){
       const uint64_t first = tokens[j].first * num_segments;
       const uint64_t last = first + (uint64_t)tokens[j].num_tokens * num_segments;
+      assert( j==0 || tokens[j-1].first<=tokens[j].first );
       rc = look_up_range(reader, run, first>least ? first : least, last, within, result);
     }
   }

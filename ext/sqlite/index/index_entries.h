@@ -132,6 +132,7 @@ void bloom_index_spans_free(bloom_index *index);
 
 /* Returns id >> shift, of 0..63: the highest number whose multiple by 2^shift is at most the id. */
 static inline sqlite3_int64 bloom_index_block_of(sqlite3_int64 id, uint32_t shift){
+  assert( shift<=63 );
   return id<0 ? ~(sqlite3_int64)(~(uint64_t)id >> shift) : (sqlite3_int64)((uint64_t)id >> shift);
 }
 
@@ -140,6 +141,7 @@ static inline sqlite3_int64 bloom_index_block_of(sqlite3_int64 id, uint32_t shif
 static inline sqlite3_int64 bloom_index_block_first(const index_spans *spans, uint32_t block){
   const uint64_t span = (uint64_t)spans->keys[block >> INDEX_SPAN_LG] << INDEX_SPAN_LG;
   const sqlite3_int64 number = (sqlite3_int64)(span | (block & ((1u << INDEX_SPAN_LG) - 1)));
+  assert( block>>INDEX_SPAN_LG<spans->num_spans );
   if( number>bloom_index_block_of(INT64_MAX, spans->shift) ) return INT64_MAX;
   if( number<bloom_index_block_of(INT64_MIN, spans->shift) ) return INT64_MIN;
   return (sqlite3_int64)((uint64_t)number << spans->shift);

@@ -199,6 +199,7 @@ int bloom_index_list_copy(sqlite3_value *values, index_list *list){
 }
 
 int bloom_index_list_value(const index_list *list, size_t number, sqlite3_value **copy){
+  assert( number<list->num_values );
   *copy = sqlite3_value_dup(list->values[number]);
   if( *copy==NULL || (sqlite3_value_type(*copy)==SQLITE_TEXT && sqlite3_value_text(*copy)==NULL) ){
     return SQLITE_NOMEM;

@@ -65,6 +65,7 @@ static int pairs_add_text(index_pairs *pairs, const index_key *key, const bloom_
   uint64_t *has = pairs->has, *next;
   index_text text;
   size_t num_numbers, i;
+  assert( lists!=NULL && has!=NULL && block<(uint32_t)1<<INDEX_PAIR_BLOCK_BITS );
   if( block!=pairs->block ) pairs_end_block(pairs);
   pairs->block = block;
   bloom_index_text_begin(&text, key, value);
@@ -89,6 +90,7 @@ int bloom_index_pairs_add(index_pairs *pairs, const index_key *key, uint32_t has
   bloom_key_hashes hashes;
   int i, rc;
   if( key->is_like ) return pairs_add_text(pairs, key, lists, block, value);
+  assert( hash_bits>0 && hash_bits<=INDEX_MAX_HASH_BITS );
   rc = bloom_insert_hashes(key->equality, value, &hashes);
   if( rc==SQLITE_OK ) rc = pairs_reserve(pairs, BLOOM_MAX_KEY_HASHES);
   for(i=0; rc==SQLITE_OK && i<hashes.num_hashes; i++){
@@ -210,6 +212,7 @@ static int merge_write_run(bloom_index *index, const index_pairs *pairs, int num
   uint16_t blocks[BLOOM_SEGMENT_BLOCKS];
   size_t i = 0;
   int rc = SQLITE_OK;
+  assert( run->last==UINT64_MAX && run->num_rows==0 );
   if( writer==NULL ) return SQLITE_NOMEM;
   bloom_index_run_start(writer, index, number, run,
                         num_tokens*num_segments/pairs->num_pairs + 1);
@@ -592,6 +595,7 @@ int bloom_index_merge_core(bloom_index *index, const index_layout *before, sqlit
   index_choice choice = {.num_rows = 0};
   index_merge_state *merge;
   int is_due = 0, rc = merge_start(index, before, &merge);
+  assert( max_rows>0 && index->damage==NULL );
   *wants_rebuild = 0;
   if( rc==SQLITE_OK ) rc = merge_is_rebuild_due(merge, &choice, &is_due);
   if( rc==SQLITE_OK && is_due ){

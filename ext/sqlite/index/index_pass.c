@@ -90,6 +90,7 @@ index_form bloom_index_pass_form(const bloom_index *index, const index_plan *pla
   sqlite3_value *const value = values[i];
   const char affinity = (char)(condition.is_on_id ? 'i'
     : bloom_affinity_of(index->columns.list[condition.column].type));
+  assert( i<plan->num_conditions );
   if( condition.is_unpassed ) return INDEX_FORM_NONE;
   if( bloom_index_kinds[condition.kind].is_pattern && value
       && sqlite3_value_type(value)==SQLITE_BLOB && index->letter_bytes!=1 ){

@@ -13,6 +13,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "../../core/debug.h"
+
 #define MAX_KEPT 12
 
 struct index_statement {
@@ -116,6 +118,8 @@ int bloom_index_fixed_take(bloom_index *index, int fixed, sqlite3_stmt **stateme
   va_list arguments;
   char *sql;
   int rc = SQLITE_OK;
+  assert( fixed>=0 && fixed<INDEX_NUM_FIXED );
+  assert( index->fixed[fixed]==NULL || !sqlite3_stmt_busy(index->fixed[fixed]) );
   if( index->fixed[fixed]==NULL ){
     va_start(arguments, format);
     sql = sqlite3_vmprintf(format, arguments);

@@ -183,6 +183,7 @@ int bloom_index_zones_look_up(bloom_index *index, const index_generation *genera
   zones_search *search = sqlite3_malloc64(sizeof(*search));
   uint32_t block = 0;
   int rc = search ? SQLITE_OK : SQLITE_NOMEM;
+  assert( index->config.keys[key].is_range && generation->zone_lg<=INDEX_SPAN_LG );
   if( search ){
     *search = (zones_search){.index = index, .generation = generation, .key = key, .tests = tests,
                              .num_tests = num_tests, .within = within, .result = result,
@@ -398,6 +399,7 @@ struct index_zone_merge {
 int bloom_index_zones_start(bloom_index *index, const index_generation *generation, int key,
                             index_zone_merge **result){
   index_zone_merge *merge = sqlite3_malloc64(sizeof(*merge));
+  assert( index->config.keys[key].is_range );
   *result = merge;
   if( merge==NULL ) return SQLITE_NOMEM;
   merge->index = index;
@@ -448,6 +450,7 @@ static int merge_write(index_zone_merge *merge, merge_zones *row, index_zone_lev
   size_t num_bytes;
   int rc = SQLITE_OK;
   if( !row->is_changed ) return SQLITE_OK;
+  assert( row->number!=UINT32_MAX );
   num_bytes = bloom_zone_row_pack(row->zones, merge->generation->keys[merge->key].number,
                                   (uint64_t)rowid, bytes);
   if( merge->write==NULL ){
@@ -471,6 +474,7 @@ static int merge_leave_row(index_zone_merge *merge){
   bloom_zone all = bloom_zone_empty();
   uint32_t i;
   if( !row->is_changed ) return SQLITE_OK;
+  assert( merge->directory.number==row->number>>BLOOM_ZONES_LG );
   for(i=0; i<BLOOM_ZONES_PER_ROW; i++) bloom_zone_unite(&all, &row->zones[i]);
   merge->directory.is_changed |= memcmp(entry, &all, sizeof(all))!=0;
   *entry = all;
