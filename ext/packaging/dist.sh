@@ -11,6 +11,12 @@
 set -eu
 cd "$(dirname "$0")/../.."
 unset MAKEFLAGS MAKELEVEL BUILD EXTENSION CC CFLAGS CPPFLAGS LDFLAGS
+# Without PLATFORMS all compilers and packagers must be there; with it, what is missing fails by itself.
+if [ -z "${PLATFORMS-}" ] && ! sh test/lib/install_packages.sh --check dist >/dev/null 2>&1; then
+  echo "make dist: compilers for other machines or packagers are missing." \
+    "\`sh test/lib/install_packages.sh dist\` installs them; PLATFORMS=linux-x64 asks for one machine's packages." >&2
+  exit 1
+fi
 : "${PLATFORMS:=linux-x64 linux-arm64 windows-x64}"
 : "${MAINTAINER:=the bloom authors}"
 : "${DIST_URL:=.}"
