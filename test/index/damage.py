@@ -438,7 +438,7 @@ def a_name_is_taken(files):
         execute(db, "CREATE TABLE log(id INTEGER PRIMARY KEY, k)", *["BEGIN"] * inside)
         for suffix in "state", "changed", "spans", "entries1":
             execute(db, "CREATE TABLE log_index_%s(x)" % suffix, "INSERT INTO log_index_%s VALUES (77)" % suffix)
-            fails(db, "CREATE VIRTUAL TABLE log_index USING bloom_index(log, k)", "bloom_index: table \"log_index_%s\" already exists" % suffix)
+            fails(db, "CREATE VIRTUAL TABLE log_index USING bloom_index(log, k)", "bloom_index: table log_index_{0} is in the way of log_index: ALTER TABLE log_index_{0} RENAME TO log_index_{0}_kept".format(suffix))
             expect(one(db, "SELECT x FROM log_index_" + suffix), 77)
             db.execute("DROP TABLE log_index_" + suffix)
         db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, k)")
