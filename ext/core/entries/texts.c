@@ -127,7 +127,9 @@ static size_t text_add_wide(bloom_text_window *window, uint32_t character, uint3
   return num_grams;
 }
 
-size_t bloom_text_add(bloom_text_window *window, uint32_t character, uint32_t *grams){
+/* Appends a character, not BLOOM_TEXT_NO_CHARACTER.  Returns the number of grams that it
+** wrote; grams has room for BLOOM_TEXT_PER_CHARACTER. */
+static size_t text_add(bloom_text_window *window, uint32_t character, uint32_t *grams){
   const uint32_t num_bytes = text_num_bytes(character);
   uint32_t left = num_bytes - 1;
   size_t num_grams;
@@ -162,7 +164,7 @@ static int text_read_run(bloom_text_window *window, const uint8_t **text, const 
     return (int)bloom_text_add_byte(window, bloom_text_lower(*(*text)++), grams);
   }
   character = bloom_text_character(text, end);
-  return character==BLOOM_TEXT_NO_CHARACTER ? -1 : (int)bloom_text_add(window, character, grams);
+  return character==BLOOM_TEXT_NO_CHARACTER ? -1 : (int)text_add(window, character, grams);
 }
 
 /* Writes the edge of a text's beginning.  Returns the number of grams, 0 or 1. */
@@ -178,7 +180,8 @@ static size_t text_begin_edge(const uint8_t *text, const uint8_t *end, uint32_t 
   return 1;
 }
 
-uint32_t bloom_text_whole_edge(const uint8_t *text, const uint8_t *end){
+/* Returns the edge of a whole text; 0 if it begins with a break or is empty. */
+static uint32_t text_whole_edge(const uint8_t *text, const uint8_t *end){
   const uint8_t *const limit = end - text<BLOOM_TEXT_WHOLE ? end : text + BLOOM_TEXT_WHOLE;
   bloom_text_window window = {0, 0};
   uint32_t grams[BLOOM_TEXT_PER_CHARACTER], hash = 0;
@@ -204,7 +207,7 @@ size_t bloom_text_next(bloom_text *reading, uint32_t grams[BLOOM_TEXT_ROOM]){
   const uint8_t *text = reading->text, *end = reading->end;
   size_t num_grams = 0;
   if( !reading->is_begun && text!=end ){
-    const uint32_t whole = reading->needs_whole ? bloom_text_whole_edge(text, end) : 0;
+    const uint32_t whole = reading->needs_whole ? text_whole_edge(text, end) : 0;
     num_grams = text_begin_edge(text, end, grams);
     grams[num_grams] = whole;
     num_grams += whole!=0;
@@ -231,7 +234,7 @@ size_t bloom_text_next(bloom_text *reading, uint32_t grams[BLOOM_TEXT_ROOM]){
       const uint32_t character = bloom_text_character(&text, end);
       num_grams += character==BLOOM_TEXT_NO_CHARACTER
           ? bloom_text_end_run(&window, grams + num_grams)
-          : bloom_text_add(&window, character, grams + num_grams);
+          : text_add(&window, character, grams + num_grams);
     }
   }
   if( text==end ) num_grams += text_end(&window, grams + num_grams);
@@ -373,7 +376,7 @@ static void needle_read_all(needle *reading, const uint8_t *text, size_t num_byt
   reading->window.num_bytes = reading->kind!=BLOOM_NEEDLE_PART;
   reading->num_first = reading->kind!=BLOOM_NEEDLE_PART ? 0 : 3;
   if( reading->kind==BLOOM_NEEDLE_EQUAL ){
-    const uint32_t whole = bloom_text_whole_edge(text, reading->end);
+    const uint32_t whole = text_whole_edge(text, reading->end);
     if( whole ) needle_add_edge(reading, whole, 1);
   }
   while( (character = needle_read(reading))!=0 ){
@@ -383,7 +386,7 @@ static void needle_read_all(needle *reading, const uint8_t *text, size_t num_byt
       needle_end_run(reading, is_equal);
     }else{
       uint32_t grams[BLOOM_TEXT_PER_CHARACTER];
-      needle_add_grams(reading, grams, bloom_text_add(&reading->window, character, grams));
+      needle_add_grams(reading, grams, text_add(&reading->window, character, grams));
     }
   }
   /* At a NUL each text ends. */

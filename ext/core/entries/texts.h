@@ -232,10 +232,6 @@ static inline size_t bloom_text_add_byte(bloom_text_window *window, uint8_t byte
   return 0;
 }
 
-/* Appends a character, not BLOOM_TEXT_NO_CHARACTER.  Returns the number of grams that it
-** wrote; grams has room for BLOOM_TEXT_PER_CHARACTER. */
-size_t bloom_text_add(bloom_text_window *window, uint32_t character, uint32_t *grams);
-
 /* Ends a run of bytes.  Returns the number of grams that it wrote, 0 or 1. */
 static inline size_t bloom_text_end_run(bloom_text_window *window, uint32_t *grams){
   const size_t num_grams = window->num_bytes>=3;
@@ -254,9 +250,6 @@ static inline uint32_t bloom_text_begin_edge(uint32_t gram){
 static inline uint32_t bloom_text_end_edge(const bloom_text_window *window){
   return bloom_lists_edge(BLOOM_LISTS_END, window->bytes & 0xffffff, window->bytes);
 }
-
-/* Returns the edge of a whole text; 0 if it begins with a break or is empty. */
-uint32_t bloom_text_whole_edge(const uint8_t *text, const uint8_t *end);
 
 static inline uint8_t bloom_text_lower(uint8_t byte){
   return (uint8_t)(byte | (uint32_t)(byte - 'A' + 0u<26) << 5);

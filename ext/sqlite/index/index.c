@@ -70,8 +70,11 @@ static int args_is_unmerged(bloom_token first){
   return bloom_token_is(first, "unmerged") && bloom_token_after(first).num_chars==0;
 }
 
-int bloom_index_args_read(int num_args, const char *const *texts, int is_new,
-                          index_config *config, char **error){
+/* Sets config to what the arguments of CREATE VIRTUAL TABLE say:
+** bloom_index(table, column [LIKE [REGEXP] | RANGE], ... [, unmerged]).  SQLITE_OK, SQLITE_NOMEM,
+** or SQLITE_ERROR with *error.  bloom_index_config_free() is for the caller. */
+static int args_read(int num_args, const char *const *texts, int is_new, index_config *config,
+                     char **error){
   int i, rc = SQLITE_OK;
   memset(config, 0, sizeof(*config));
   for(i=0; i<num_args && rc==SQLITE_OK; i++){
@@ -266,9 +269,8 @@ static int index_create(sqlite3 *db, void *connection, int num_args, const char 
   int rc;
   (void)db;
   if( index==NULL ) return SQLITE_NOMEM;
-  rc = bloom_index_args_read(num_args - 3, args + 3, 1, &index->config, error);
-  if( rc==SQLITE_OK ) rc = bloom_index_args_read(num_args - 3, args + 3, 1, &index->arguments,
-                                                 error);
+  rc = args_read(num_args - 3, args + 3, 1, &index->config, error);
+  if( rc==SQLITE_OK ) rc = args_read(num_args - 3, args + 3, 1, &index->arguments, error);
   if( rc==SQLITE_OK ) rc = index_read_source(index, error);
   if( rc==SQLITE_OK && index->config.is_unmerged
      && bloom_index_columns_find(&index->columns, "unmerged")>=0 ){
@@ -329,7 +331,7 @@ static int index_connect(sqlite3 *db, void *connection, int num_args, const char
   bloom_index *index = bloom_index_new(connection, args[1], args[2]);
   int rc;
   if( index==NULL ) return SQLITE_NOMEM;
-  rc = bloom_index_args_read(num_args - 3, args + 3, 0, &index->arguments, error);
+  rc = args_read(num_args - 3, args + 3, 0, &index->arguments, error);
   if( rc==SQLITE_OK ) rc = bloom_index_config_read(index);
   if( rc==SQLITE_OK ){
     rc = index->damage ? index_connect_damaged(index, index->arguments.source)

@@ -148,7 +148,8 @@ static void config_append_text(sqlite3_str *out, const char *text){
   sqlite3_str_append(out, text, (int)num_bytes);
 }
 
-int bloom_index_config_print(index_config *config, char **bytes, int *num_bytes){
+/* Sets config->checksum, and *bytes to what is stored, to be freed in any case. */
+static int config_print(index_config *config, char **bytes, int *num_bytes){
   sqlite3_str *out = sqlite3_str_new(NULL);
   uint8_t checksum[8];
   int i, rc;
@@ -241,8 +242,10 @@ static int config_parse(index_config *config, int *is_of_1_2, const uint8_t *byt
   return config->source==NULL || bytes!=end ? SQLITE_CORRUPT_VTAB : SQLITE_OK;
 }
 
-int bloom_index_state_open(const bloom_index *index, const char *suffix, const char *column,
-                           int is_writable, sqlite3_blob **blob){
+/* Opens a column of the first row of NAME_suffix; *blob is to be closed.  SQLITE_ERROR where there
+** is no such table, column, row or BLOB. */
+static int state_open(const bloom_index *index, const char *suffix, const char *column,
+                      int is_writable, sqlite3_blob **blob){
   char *table = sqlite3_mprintf("%s_%s", index->name, suffix);
   int rc = SQLITE_NOMEM;
   *blob = NULL;
@@ -254,7 +257,7 @@ int bloom_index_state_open(const bloom_index *index, const char *suffix, const c
 
 int bloom_index_config_compare(bloom_index *index, int *is_same){
   sqlite3_blob *blob;
-  int rc = bloom_index_state_open(index, "state", "config", 0, &blob);
+  int rc = state_open(index, "state", "config", 0, &blob);
   *is_same = 0;
   if( rc==SQLITE_OK && sqlite3_blob_bytes(blob)>8 ){
     uint8_t checksum[8] = {0};
@@ -269,7 +272,7 @@ int bloom_index_config_read(bloom_index *index){
   uint8_t *bytes = NULL;
   sqlite3_blob *blob;
   size_t num_bytes = 0;
-  int rc = bloom_index_state_open(index, "state", "config", 0, &blob);
+  int rc = state_open(index, "state", "config", 0, &blob);
   if( rc==SQLITE_OK ){
     num_bytes = (size_t)sqlite3_blob_bytes(blob);
     bytes = sqlite3_malloc64(num_bytes + 1);
@@ -583,7 +586,7 @@ static uint8_t *layout_print(const bloom_index *index, const index_layout *layou
 int bloom_index_state_insert(bloom_index *index){
   sqlite3_stmt *insert = NULL;
   char *config;
-  int num_bytes, rc = bloom_index_config_print(&index->config, &config, &num_bytes);
+  int num_bytes, rc = config_print(&index->config, &config, &num_bytes);
   if( rc==SQLITE_OK ){
     rc = bloom_sql_prepare(index->connection, &insert,
                            "INSERT OR REPLACE INTO \"%w\".\"%w_state\"(rowid, config)"

@@ -58,7 +58,9 @@ static int plan_find_zone(const bloom_index *index, index_condition condition,
   return -1;
 }
 
-sqlite3_value *bloom_index_plan_literal(sqlite3_index_info *info, int number){
+/* Returns a constraint's value, if it is a literal, from 3.38 on; else NULL.  SQLite before 3.54
+** shows 0x80000000 as a TEXT, and CAST(1.50 AS TEXT) as '1.50': only xFilter knows the value. */
+static sqlite3_value *plan_literal(sqlite3_index_info *info, int number){
   sqlite3_value *value = NULL;
   (void)info; (void)number;
 #if SQLITE_VERSION_NUMBER >= 3038000
@@ -86,7 +88,7 @@ static void plan_set_collation(const bloom_index *index, index_condition *condit
       &ignored) ) return;
   if( strlen(told)>=INDEX_MAX_COLLATION || strchr(told, '[') /* begins a plan's code */
      || (is_equality ? sqlite3_stricmp(declared, "BINARY")!=0
-                     : bloom_index_plan_literal(info, number)==NULL) ){
+                     : plan_literal(info, number)==NULL) ){
     condition->is_unpassed = 1;
   }else{
     sqlite3_snprintf(INDEX_MAX_COLLATION, condition->collation, "%s", told);
@@ -157,7 +159,7 @@ static int plan_has_beginning(sqlite3_index_info *info, int column){
     for(j=0; j<info->nConstraint; j++){
       if( info->aConstraint[j].iColumn==column
          && info->aConstraint[j].op==SQLITE_INDEX_CONSTRAINT_LT
-         && plan_are_ends(bloom_index_plan_literal(info, i), bloom_index_plan_literal(info, j)) ){
+         && plan_are_ends(plan_literal(info, i), plan_literal(info, j)) ){
         return 1;
       }
     }
@@ -245,7 +247,7 @@ static int plan_is_other_end(sqlite3_index_info *info, int number, int other){
   const int end = begin==number ? other : number;
   return all[begin].op==SQLITE_INDEX_CONSTRAINT_GE && all[end].op==SQLITE_INDEX_CONSTRAINT_LT
       && all[begin].iColumn==all[end].iColumn
-      && plan_are_ends(bloom_index_plan_literal(info, begin), bloom_index_plan_literal(info, end));
+      && plan_are_ends(plan_literal(info, begin), plan_literal(info, end));
 }
 
 /* Finds the other end of the range that condition i is one of, if SQLite may have made it of
@@ -308,7 +310,8 @@ static int plan_check_pattern(bloom_index *index, index_plan *plan, sqlite3_valu
   return SQLITE_OK;
 }
 
-int bloom_index_plan_conditions(bloom_index *index, sqlite3_index_info *info, index_plan *plan){
+/* Sets the plan's conditions to the constraints that entries, ids or the source can answer. */
+static int plan_conditions(bloom_index *index, sqlite3_index_info *info, index_plan *plan){
   int of[INDEX_MAX_CONDITIONS];
   int i, rc = SQLITE_OK;
   plan->num_conditions = 0;
@@ -323,7 +326,7 @@ int bloom_index_plan_conditions(bloom_index *index, sqlite3_index_info *info, in
     ** affinity that IN has. */
     if( condition.kind==INDEX_EQ ) condition.is_list = bloom_vtab_takes_list(info, i);
     if( condition.kind==INDEX_EQ && !condition.is_list && bloom_vtab_hides_list(i) ) continue;
-    literal = condition.is_list ? NULL : bloom_index_plan_literal(info, i);
+    literal = condition.is_list ? NULL : plan_literal(info, i);
     condition.is_literal = literal!=NULL;
     if( bloom_index_kinds[condition.kind].is_pattern ){
       condition.has_beginning = plan_has_beginning(info, info->aConstraint[i].iColumn);
@@ -397,7 +400,7 @@ static int plan_num_wanted(sqlite3_index_info *info){
   for(i=0; i<info->nConstraint; i++){
     const int op = info->aConstraint[i].op;
     sqlite3_value *value = op==SQLITE_INDEX_CONSTRAINT_LIMIT || op==SQLITE_INDEX_CONSTRAINT_OFFSET
-      ? bloom_index_plan_literal(info, i) : NULL;
+      ? plan_literal(info, i) : NULL;
     if( value==NULL || sqlite3_value_type(value)!=SQLITE_INTEGER ) continue;
     has_limit |= op==SQLITE_INDEX_CONSTRAINT_LIMIT;
     if( sqlite3_value_int64(value)>0 && sqlite3_value_int64(value)<1000000 ){
@@ -459,7 +462,7 @@ static int plan_find_access(bloom_index *index, sqlite3_index_info *info, const 
   for(i=0; i<info->nConstraint; i++){
     const int number = info->aConstraintUsage[i].argvIndex - 1;
     if( number>=0 && number<plan->num_conditions && plan->conditions[number].is_literal ){
-      literals[number] = bloom_index_plan_literal(info, i);
+      literals[number] = plan_literal(info, i);
     }
   }
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
@@ -612,7 +615,7 @@ static int plan_check_columns(bloom_index *index, const sqlite3_index_info *info
 static void plan_see_end(bloom_index *index, sqlite3_index_info *info){
   int i;
   for(i=0; i<info->nConstraint && index->like_end; i++){
-    sqlite3_value *end = bloom_index_plan_literal(info, i);
+    sqlite3_value *end = plan_literal(info, i);
     const unsigned char *text = NULL;
     if( info->aConstraint[i].op!=SQLITE_INDEX_CONSTRAINT_GE ) continue;
     if( end && sqlite3_value_type(end)==SQLITE_TEXT ) text = sqlite3_value_text(end);
@@ -647,7 +650,7 @@ int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   }
   if( remark.doubt ) plan.flags |= INDEX_PLAN_READS_ALL;
   plan.columns_used = info->colUsed;
-  if( rc==SQLITE_OK ) rc = bloom_index_plan_conditions(index, info, &plan);
+  if( rc==SQLITE_OK ) rc = plan_conditions(index, info, &plan);
   if( rc==SQLITE_OK && !(plan.flags & INDEX_PLAN_UNCHECKED) ){
     rc = plan_read_layout(index, &plan, &num_rows, &remark);
   }

@@ -98,13 +98,6 @@ static inline int index_is_null_test(index_condition_kind kind){
 
 int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info);
 
-/* Sets the plan's conditions to the constraints that entries, ids or the source can answer. */
-int bloom_index_plan_conditions(bloom_index *index, sqlite3_index_info *info, index_plan *plan);
-
-/* Returns a constraint's value, if it is a literal, from 3.38 on; else NULL.  SQLite before 3.54
-** shows 0x80000000 as a TEXT, and CAST(1.50 AS TEXT) as '1.50': only xFilter knows the value. */
-sqlite3_value *bloom_index_plan_literal(sqlite3_index_info *info, int number);
-
 /* Reads idxNum and idxStr. */
 void bloom_index_plan_read(int number, const char *text, index_plan *plan);
 

@@ -128,28 +128,12 @@ int bloom_index_config_set(bloom_index *index, char **error);
 /* Sets index->config to what its columns are now, since their entries are begun anew. */
 int bloom_index_config_renew(bloom_index *index, char **error);
 
-/* Sets config->checksum, and *bytes to what is stored, to be freed in any case. */
-int bloom_index_config_print(index_config *config, char **bytes, int *num_bytes);
-
-/* Opens a column of the first row of NAME_suffix; *blob is to be closed.  SQLITE_ERROR where there
-** is no such table, column, row or BLOB. */
-int bloom_index_state_open(const bloom_index *index, const char *suffix, const char *column,
-                           int is_writable, sqlite3_blob **blob);
-
 /* Reads index->config, or sets index->damage. */
 int bloom_index_config_read(bloom_index *index);
 
 /* Sets *is_same to whether the database still has what index->config was read from. */
 int bloom_index_config_compare(bloom_index *index, int *is_same);
 void bloom_index_config_free(index_config *config);
-
-/* -- index.c --------------------------------------------------------------------------- */
-
-/* Sets config to what the arguments of CREATE VIRTUAL TABLE say:
-** bloom_index(table, column [LIKE [REGEXP] | RANGE], ... [, unmerged]).  SQLITE_OK, SQLITE_NOMEM,
-** or SQLITE_ERROR with *error.  bloom_index_config_free() is for the caller. */
-int bloom_index_args_read(int num_args, const char *const *texts, int is_new,
-                          index_config *config, char **error);
 
 /* -- index_tables.c -------------------------------------------------------------------- */
 
@@ -181,9 +165,6 @@ int bloom_index_tables_own(const bloom_index *index, const char *name, const cha
 
 /* Renames the tables, and NAME_canary. */
 int bloom_index_tables_rename(bloom_index *index, const char *new_name);
-
-/* Sets *is_there to whether NAME_canary is: a table or a view of the user's may have that name. */
-int bloom_index_canary_find(bloom_index *index, sqlite3_int64 *is_there);
 
 /* Makes NAME_canary with its row where rowids are hidden. */
 int bloom_index_canary_write(bloom_index *index);

@@ -31,6 +31,56 @@ const char *bloom_index_table_suffix(const index_key *key){
   return key->is_range ? "zones" : "entries";
 }
 
+/* == NAME_canary ======================================================================= */
+
+/*
+** NAME_canary is there if the source has hidden rowids, which VACUUM and dumps may change: they
+** give its one row, of rowid 7, another one too.  Backups and VACUUM INTO keep both.
+*/
+#define CANARY_ROWID 7
+
+/* Sets *is_there to whether NAME_canary is: a table or a view of the user's may have that name. */
+static int canary_find(bloom_index *index, sqlite3_int64 *is_there){
+  *is_there = 0;
+  return bloom_sql_integer(index->connection, is_there, "SELECT 1 FROM \"%w\".sqlite_master"
+                           " WHERE type = 'table' AND rootpage > 0"
+                           " AND name = '%q_canary' COLLATE NOCASE AND sql GLOB '"
+                           INDEX_CANARY_FORM "'", index->schema, index->name);
+}
+
+int bloom_index_canary_write(bloom_index *index){
+  sqlite3_int64 is_there;
+  int rc;
+  if( !index->config.has_hidden_ids ) return SQLITE_OK;
+  rc = canary_find(index, &is_there);
+  if( rc==SQLITE_OK ){
+    /* CREATE fails where the name is taken. */
+    rc = bloom_sql_run(index->connection, is_there ? "DELETE FROM \"%w\".\"%w_canary\""
+                       : "CREATE TABLE \"%w\".\"%w_canary\"(" INDEX_CANARY_COLUMN ")",
+                       index->schema, index->name);
+  }
+  if( rc!=SQLITE_OK ) return rc;
+  return bloom_sql_run(index->connection,
+                       "INSERT INTO \"%w\".\"%w_canary\"(rowid, " INDEX_CANARY_COLUMN ")"
+                       " VALUES (%d, NULL)",
+                       index->schema, index->name, CANARY_ROWID);
+}
+
+int bloom_index_canary_compare(bloom_index *index, int *is_same){
+  sqlite3_int64 rowid = 0, is_there = 0;
+  int rc = SQLITE_OK;
+  if( index->config.has_hidden_ids ) rc = canary_find(index, &is_there);
+  if( rc==SQLITE_OK && is_there ){
+    rc = bloom_sql_integer(index->connection, &rowid,
+                           "SELECT c.rowid FROM \"%w\".\"%w_canary\" AS "
+                           "c", index->schema, index->name);
+  }
+  *is_same = !index->config.has_hidden_ids || rowid==CANARY_ROWID;
+  return rc;
+}
+
+/* == The tables ======================================================================== */
+
 /* Returns the name of table number i, to be freed: first come those of table_suffixes[]. */
 static char *tables_name(const bloom_index *index, const index_config *config, int i){
   const int key = i - INDEX_NUM_TABLES;
@@ -233,58 +283,11 @@ static int tables_rename_1_2(bloom_index *index, const char *new_name){
 int bloom_index_tables_rename(bloom_index *index, const char *new_name){
   const int num_tables = index->is_of_1_2 ? INDEX_TABLES_OF_1_2 : bloom_index_num_tables(index);
   sqlite3_int64 has_canary;
-  int i, rc = bloom_index_canary_find(index, &has_canary);
+  int i, rc = canary_find(index, &has_canary);
   for(i=0; i<num_tables && rc==SQLITE_OK; i++){
     rc = tables_rename_one(index, tables_name(index, &index->config, i), new_name);
   }
   if( rc==SQLITE_OK ) rc = tables_rename_1_2(index, new_name);
   if( rc!=SQLITE_OK || !has_canary ) return rc;
   return tables_rename_one(index, sqlite3_mprintf("%s_canary", index->name), new_name);
-}
-
-/* == NAME_canary ======================================================================= */
-
-/*
-** NAME_canary is there if the source has hidden rowids, which VACUUM and dumps may change: they
-** give its one row, of rowid 7, another one too.  Backups and VACUUM INTO keep both.
-*/
-#define CANARY_ROWID 7
-
-int bloom_index_canary_find(bloom_index *index, sqlite3_int64 *is_there){
-  *is_there = 0;
-  return bloom_sql_integer(index->connection, is_there, "SELECT 1 FROM \"%w\".sqlite_master"
-                           " WHERE type = 'table' AND rootpage > 0"
-                           " AND name = '%q_canary' COLLATE NOCASE AND sql GLOB '"
-                           INDEX_CANARY_FORM "'", index->schema, index->name);
-}
-
-int bloom_index_canary_write(bloom_index *index){
-  sqlite3_int64 is_there;
-  int rc;
-  if( !index->config.has_hidden_ids ) return SQLITE_OK;
-  rc = bloom_index_canary_find(index, &is_there);
-  if( rc==SQLITE_OK ){
-    /* CREATE fails where the name is taken. */
-    rc = bloom_sql_run(index->connection, is_there ? "DELETE FROM \"%w\".\"%w_canary\""
-                       : "CREATE TABLE \"%w\".\"%w_canary\"(" INDEX_CANARY_COLUMN ")",
-                       index->schema, index->name);
-  }
-  if( rc!=SQLITE_OK ) return rc;
-  return bloom_sql_run(index->connection,
-                       "INSERT INTO \"%w\".\"%w_canary\"(rowid, " INDEX_CANARY_COLUMN ")"
-                       " VALUES (%d, NULL)",
-                       index->schema, index->name, CANARY_ROWID);
-}
-
-int bloom_index_canary_compare(bloom_index *index, int *is_same){
-  sqlite3_int64 rowid = 0, is_there = 0;
-  int rc = SQLITE_OK;
-  if( index->config.has_hidden_ids ) rc = bloom_index_canary_find(index, &is_there);
-  if( rc==SQLITE_OK && is_there ){
-    rc = bloom_sql_integer(index->connection, &rowid,
-                           "SELECT c.rowid FROM \"%w\".\"%w_canary\" AS "
-                           "c", index->schema, index->name);
-  }
-  *is_same = !index->config.has_hidden_ids || rowid==CANARY_ROWID;
-  return rc;
 }

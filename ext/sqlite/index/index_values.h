@@ -95,9 +95,6 @@ typedef enum index_zone_level { INDEX_ZONES, INDEX_ZONE_DIRECTORY } index_zone_l
 int bloom_index_zones_read(bloom_index *index, const index_generation *generation, int key,
                            index_zone_level level, uint32_t number, bloom_zone *zones);
 
-/* Returns the rowid of a row of a generation that has a place. */
-sqlite3_int64 bloom_index_zones_rowid(uint32_t place, index_zone_level level, uint32_t number);
-
 /* Returns how many directories the spans of a generation have. */
 uint32_t bloom_index_zones_num_directories(const index_generation *generation);
 

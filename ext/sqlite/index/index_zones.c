@@ -24,7 +24,8 @@ _Static_assert(2*BLOOM_ZONES_LG>=INDEX_SPAN_LG, "a directory has whole spans");
 
 /* -- Rows ------------------------------------------------------------------------------------ */
 
-sqlite3_int64 bloom_index_zones_rowid(uint32_t place, index_zone_level level, uint32_t number){
+/* Returns the rowid of a row of a generation that has a place. */
+static sqlite3_int64 zones_rowid(uint32_t place, index_zone_level level, uint32_t number){
   return (sqlite3_int64)((2*(uint64_t)place + level) << 32 | number);
 }
 
@@ -35,7 +36,7 @@ uint32_t bloom_index_zones_num_directories(const index_generation *generation){
 
 int bloom_index_zones_read(bloom_index *index, const index_generation *generation, int key,
                            index_zone_level level, uint32_t number, bloom_zone *zones){
-  const sqlite3_int64 rowid = bloom_index_zones_rowid(generation->place, level, number);
+  const sqlite3_int64 rowid = zones_rowid(generation->place, level, number);
   sqlite3_stmt *row;
   int rc = bloom_index_fixed_take(index, INDEX_FIXED_ENTRIES + key, &row, "SELECT z.data FROM"
                                   " \"%w\".\"%w_zones%d\" AS z WHERE z.rowid = ?1", index->schema,
@@ -444,8 +445,7 @@ static int merge_compare_stored(const index_zone_merge *merge, sqlite3_int64 row
 /* Writes a row, if it was changed. */
 static int merge_write(index_zone_merge *merge, merge_zones *row, index_zone_level level){
   bloom_index *index = merge->index;
-  const sqlite3_int64 rowid = bloom_index_zones_rowid(merge->generation->place, level,
-                                                      row->number);
+  const sqlite3_int64 rowid = zones_rowid(merge->generation->place, level, row->number);
   uint8_t bytes[BLOOM_ZONE_ROW_BYTES];
   size_t num_bytes;
   int rc = SQLITE_OK;
@@ -536,8 +536,8 @@ int bloom_index_zones_write(index_zone_merge *merge){
 int bloom_index_zones_delete(bloom_index *index, int key, uint32_t place){
   return bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_zones%d\" WHERE rowid BETWEEN"
                        " %lld AND %lld", index->schema, index->name, key + 1,
-                       bloom_index_zones_rowid(place, INDEX_ZONES, 0),
-                       bloom_index_zones_rowid(place, INDEX_ZONE_DIRECTORY, UINT32_MAX));
+                       zones_rowid(place, INDEX_ZONES, 0),
+                       zones_rowid(place, INDEX_ZONE_DIRECTORY, UINT32_MAX));
 }
 
 int bloom_index_zones_check(index_zone_merge *merge, uint32_t block, sqlite3_value *value,
