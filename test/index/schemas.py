@@ -447,7 +447,7 @@ def a_table_of_the_users_is_kept(files):
     db = make(files.connect(), indexed="k")
     execute(db, "CREATE TABLE log_index_entries2(mine)", "INSERT INTO log_index_entries2 VALUES (7)", "CREATE TABLE log_index_canary(mine)", "DROP TABLE log_index")
     expect(sorted(row[0] for row in db.execute("SELECT name FROM sqlite_master")), ["log", "log_index_canary", "log_index_entries2"])
-    fails(db, "CREATE VIRTUAL TABLE log_index USING bloom_index(log, k, n)", "already exists")
+    fails(db, "CREATE VIRTUAL TABLE log_index USING bloom_index(log, k, n)", "table log_index_entries2 is in the way of log_index: ALTER TABLE log_index_entries2 RENAME TO log_index_entries2_kept")
     expect(one(db, "SELECT mine FROM log_index_entries2"), 7)
 
 
