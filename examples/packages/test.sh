@@ -73,6 +73,14 @@ check_output() { # check_output DATA
   check "$1: no error or machine path in the output" no_noise
 }
 
+# The snapshot has no descriptions; what a machine's package index gives for step 8.
+descriptions_are_indexed() {
+  mkdir -p "$scratch/texts/build/demo" && cp "$root"/bloom.[sd]* "$scratch/texts/" &&
+    printf '1\037bash\037GNU Bourne Again SHell\0362\037sed\037GNU stream editor\036' > "$scratch/texts/build/demo/descriptions.txt" &&
+    (cd "$scratch/texts" && { echo '.load ./bloom'; cat "$here/sql/descriptions/build.sql"; } | sqlite3 -batch :memory:) > "$scratch/out" 2>&1 &&
+    says '^  2 descriptions, 0 KB; their bloom_index: [0-9][0-9]* KB$'
+}
+
 gzip -dc "$here/data/packages.tsv.gz" | awk 'NR % 4 == 1' | gzip > "$scratch/few.gz"
 copy_of_few() { copy_example && cp "$scratch/few.gz" "$scratch/a copy/examples/packages/data/packages.tsv.gz"; }
 
@@ -87,6 +95,7 @@ if [ "${1-}" = quick ]; then
   check "a quarter: pieces add up" pieces_add_up
   check "a quarter: ends well" says 'every pre-screened result equals the plain one'
   check "a quarter: no error or machine path in the output" no_noise
+  check "descriptions have an index" descriptions_are_indexed
   echo "$passed passed, $failed failed"
   [ "$failed" -eq 0 ]
   exit

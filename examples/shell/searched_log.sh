@@ -36,8 +36,8 @@ write 1 200000
 $sqlite "$work/log.db" <<END
 .load ./bloom
 INSERT INTO log_index(log_index) VALUES ('merge');
-.print covered, and bytes a row that the index takes:
-SELECT covered, bytes / covered FROM log_index_state;
+.print merged rows, and bytes a row that the index takes:
+SELECT merged, bytes / merged FROM bloom_index_info('log_index');
 END
 
 # Rows that were written since the last merge are found as well, and so are changed ones.
@@ -59,8 +59,8 @@ SELECT count(*) FROM log_index WHERE user_id = 763 AND message LIKE '%signed in%
 .eqp off
 .print found in the index, and in the table itself:
 SELECT (SELECT count(*) FROM log_index WHERE message LIKE '%session 5f%'), (SELECT count(*) FROM log WHERE message LIKE '%session 5f%');
-.print after another merge: covered, changed rows, whatever speaks against the index
+.print after another merge: merged rows, changed ones, what speaks against the index
 INSERT INTO log_index(log_index) VALUES ('merge');
 INSERT INTO log_index(log_index) VALUES ('integrity-check');
-SELECT covered, (SELECT count(*) FROM log_index_changed), note FROM log_index_state;
+SELECT merged, changed, note FROM bloom_index_info('log_index');
 END
