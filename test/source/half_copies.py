@@ -215,6 +215,35 @@ case(over_a_half_copy_of_an_index, "tables are gone", ["DROP TABLE i_changed", "
 case(over_a_half_copy_of_an_index, "nothing tells whose entries they are", ["DROP TABLE i_state"], ["table i_entries1, ", "DROP TRIGGER i_after_insert; ", "ALTER TABLE i_spans RENAME TO i_spans_kept"])
 
 
+def copied_whole(files, how):
+    """VACUUM INTO, and `.recover` of a shell that can: virtual tables arrive, and a 'merge' of each is all that they need."""
+    make(files)
+    copy = files.file("copy")
+    if how == ".recover":
+        done = tools.shell(files, files.path, ".recover\n")
+        if "INSERT" not in done.stdout:
+            raise Skip("a shell whose .recover works: $BLOOM_TEST_SHELL")
+        tools.shell(files, copy, done.stdout)
+    else:
+        files.connect().execute("VACUUM INTO '%s'" % copy)
+    written(files, copy, "before")
+    db = files.connect(copy)
+    for name, keys in ("f", "SELECT k FROM t"), ("g", PAIRS), ("s", SET):
+        no_false_negative(db, keys, name)
+    expect(db.execute("SELECT * FROM i WHERE k LIKE '%unmerged%' ORDER BY 1").fetchall(), db.execute("SELECT * FROM t WHERE k LIKE '%unmerged%' ORDER BY 1").fetchall())
+    for name in "f", "g", "i":
+        command(db, name, "merge")
+    is_whole(db)
+    is_whole(db, PAIRS, "g")
+    index_is_right(db)
+    written(files, copy, "after")
+    index_is_right(db)
+
+
+for how in ".recover", "VACUUM INTO":
+    case(copied_whole, how, how)
+
+
 @test
 def the_pages_of_a_standalone_filter(files):
     """They are the only copy of its keys: another filter of that name drops none of them."""
