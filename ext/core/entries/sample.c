@@ -125,6 +125,15 @@ static double sample_cost(uint32_t num_with, uint32_t num_sampled, double num_bl
   return sample_cost_at(p, num_blocks) * seen/p;
 }
 
+/* Returns the square root, rounded down. */
+static double sample_root(uint64_t square){
+  uint64_t root = 0, bit;
+  for(bit=(uint64_t)1<<31; bit>0; bit/=2){
+    if( (root + bit)*(root + bit)<=square ) root += bit;
+  }
+  return (double)root;
+}
+
 /* Returns the share of blocks that a list of a class has on average, if the class is cut so. */
 static double sample_density(const bloom_lists_sample *sample, uint32_t class, uint32_t cut){
   const uint32_t num_lists = (uint32_t)1 << cut;
@@ -136,9 +145,10 @@ static double sample_density(const bloom_lists_sample *sample, uint32_t class, u
 
 /* Sets the costs and gains of the cuts of a class. */
 static void sample_weigh(bloom_lists_sample *sample, uint32_t class){
-  double weight = 0; /* pairs of a block and a gram in it */
+  const double num_grams = sample->num_grams[class];
+  const double root = sample_root((uint64_t)sample->num_grams[class] * sample->num_with[class][1]);
+  const double weight = sample_root((uint64_t)(num_grams*root));
   uint32_t cut, i;
-  for(i=BLOOM_LISTS_NODES/2; i<BLOOM_LISTS_NODES; i++) weight += sample->num_with[class][i];
   for(cut=0; cut<=BLOOM_LISTS_MAX_CUT; cut++){
     const uint16_t *num_with = sample->num_with[class] + ((size_t)1 << cut);
     double cost = 0;
