@@ -2,7 +2,7 @@
 """
 Shows: a filter that is handed out, and what a stranger who finds it can guess.  A clinic
 gives a laboratory a filter of its patients' addresses, so that the laboratory drops all
-other mail without asking.  Whoever has a plain filter can try addresses of his own on it.
+other mail without asking.  The holder of a plain filter can try any address on it.
 With keys made under a secret, bloom_key(value, 'siphash', secret), only the two who know
 the secret can.
 

@@ -1,6 +1,6 @@
 /*
-** A recipe for better-sqlite3: a big log, searched through a bloom_index.  Whoever writes the log
-** needs no extension.  Tested with better-sqlite3 12.
+** A recipe for better-sqlite3: a big log, searched through a bloom_index.  Programs that write the
+** log need no extension.  Tested with better-sqlite3 12.
 **
 ** Run, from this folder, after `make` at the top of the project and `npm install better-sqlite3`:
 **     node better_sqlite3_index.js

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """
-A recipe for Django: a big log, searched through a bloom_index.  Whoever writes the log needs
-no extension.  Tested with Django 3.2, which Debian 12 has (python3-django).
+A recipe for Django: a big log, searched through a bloom_index.  Programs that write the log
+need no extension.  Tested with Django 3.2, which Debian 12 has (python3-django).
 
 Run, from the top of the project, after `make`:
     /usr/bin/python3 examples/recipes/django_index.py

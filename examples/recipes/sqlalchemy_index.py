@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """
-A recipe for SQLAlchemy: a big log, searched through a bloom_index.  Whoever writes the log needs
-no extension.  Tested with SQLAlchemy 1.4, which Debian 12 has (python3-sqlalchemy).
+A recipe for SQLAlchemy: a big log, searched through a bloom_index.  Programs that write the log
+need no extension.  Tested with SQLAlchemy 1.4, which Debian 12 has (python3-sqlalchemy).
 
 Run, from the top of the project, after `make`:
     /usr/bin/python3 examples/recipes/sqlalchemy_index.py

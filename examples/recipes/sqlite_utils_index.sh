@@ -1,6 +1,6 @@
 #!/bin/sh
-# A recipe for sqlite-utils: a big log, searched through a bloom_index by --load-extension.  Whoever
-# writes the log needs no extension.  Tested with sqlite-utils 3.30, which Debian 12 has.
+# A recipe for sqlite-utils: a big log, searched through a bloom_index by --load-extension.  Programs
+# that write the log need no extension.  Tested with sqlite-utils 3.30, which Debian 12 has.
 #
 # Run, from anywhere, after `make`:  sh examples/recipes/sqlite_utils_index.sh
 # What it prints is in index.expected, as for every recipe of its kind here.

@@ -2,9 +2,8 @@
 
     python3 test/source/half_copies.py [--load ./bloom] [--only NAME]
 
-Whoever writes to the source goes on, and CREATE makes of what is there a filter that misses no key, and an index that has
-the table's rows. $BLOOM_TEST_SHELL:
-the sqlite3 shell, sqlite3 unless told.
+Programs go on writing to the source, and CREATE makes of what is there a filter that misses no key, and an index that has
+the table's rows.  $BLOOM_TEST_SHELL is the sqlite3 shell; without it, the one on the PATH.
 """
 import os
 import shutil

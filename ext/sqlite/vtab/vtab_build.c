@@ -488,7 +488,8 @@ static int check_few_pages(bloom_vtab *vtab){
     : bloom_vtab_count_filled(vtab, &vtab->layout, &num_filled);
 }
 
-/* Sets *doubt if every key may be in a filter of bloom 1.2.0: only 'rebuild' ends that. */
+/* Sets *doubt if every key may be in a filter of bloom 1.2.0: making it again ends that, and a
+** plain 'merge' does so. */
 static int find_overflow(bloom_vtab *vtab, const char **doubt){
   const bloom_combined_hashes overflow = {.num_hashes = 1, .hashes = {BLOOM_OVERFLOW_HASH}};
   int may_contain = 0, rc = SQLITE_OK;
