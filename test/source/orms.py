@@ -110,7 +110,7 @@ def made_again(files):
 
 def recipe(tool):
     with open(RECIPES, encoding="utf-8") as file:
-        row, = [line for line in file if line.startswith("| %s" % tool)]
+        row, = [line for line in file if line.startswith("- **%s**" % tool)]
     return row
 
 

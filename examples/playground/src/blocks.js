@@ -59,8 +59,7 @@ export function startBlocks(db) {
   /* Returns the number of blocks that were read. */
   function drawBlocks(found) {
     const blocksOf = (ids) => new Set(Array.from(ids, (id) => ends.findIndex((last) => id <= last)));
-    // The table's last row is read each time, and fills no square by itself.
-    const read = blocksOf([...seen].filter((id) => id < NUM_LOG_ROWS)), hits = blocksOf(found);
+    const read = blocksOf(seen), hits = blocksOf(found);
     const told = (blocks) => runsOf([...blocks].sort((a, b) => a - b).map((block) => block + 1));
     const picture = byId("blocks-picture");
     picture.replaceChildren(...ends.map((last, i) => element("span", {
