@@ -330,6 +330,44 @@ static long run_script(sqlite3 *db, const char *sql, int what){
   return number;
 }
 
+static long lost_place;
+static failing lost_mode;
+
+/* Has SQLite lose the schema that it has in memory, and the open BLOB of a filter, and the disk fail
+** from then on: lose_schema(x) gives x. */
+static void lose_schema(sqlite3_context *context, int num_args, sqlite3_value **args){
+  (void)num_args;
+  sqlite3_exec(sqlite3_context_db_handle(context), "UPDATE followed_k_pages SET bytes = bytes", NULL, NULL, NULL);
+  sqlite3_exec(sqlite3_context_db_handle(context), "ATTACH 'no such folder/file' AS lost", NULL, NULL, NULL);
+  fail_at(DISK, lost_place, lost_mode);
+  sqlite3_result_value(context, args[0]);
+}
+
+/* A look-up has the schema read anew, at each place of which the disk fails: that is no damage. */
+static void fail_with_lost_schema(const template_database *template){
+  const char *sql = strstr(scripts[0], "USING bloom(")
+    ? "SELECT count(*) FROM (SELECT 'Key1' AS sought) CROSS JOIN followed_k i WHERE i.key = lose_schema(sought)"
+    : "SELECT count(*) FROM (SELECT 'Key1' AS sought) CROSS JOIN followed_k i WHERE i.k = lose_schema(sought)";
+  for(lost_mode=FAIL_ONCE; lost_mode<=FAIL_FROM; lost_mode++){
+    sqlite3_int64 most = 0;
+    problem[0] = 0;
+    for(lost_place=1; ; lost_place++){
+      sqlite3 *db;
+      write_template(template);
+      db = open_database();
+      must(sqlite3_create_function(db, "lose_schema", 1, SQLITE_UTF8, NULL, lose_schema, NULL, NULL), db);
+      must(sqlite3_exec(db, "PRAGMA cache_size = 0", NULL, NULL, NULL), db);
+      run_script(db, sql, DISK);
+      fail_no_more();
+      sqlite3_close(db);
+      if( num_failures==0 || problem[0] ) break;
+      most = lost_place;
+      num_runs++;
+    }
+    tally(problem[0]==0 && most>0, "the schema is lost, %s %ld: %s", fault_names[DISK][lost_mode], lost_place, problem);
+  }
+}
+
 /* Gives 1 if the fault happened. */
 static int run(const template_database *template, const char *script, int what, long place, failing mode){
   const sqlite3_int64 memory_before = sqlite3_memory_used();
@@ -417,6 +455,7 @@ int main(int num_args, char **args){
   snprintf(database_file, sizeof(database_file), "%s/db", folder);
   for(i=0; i<2; i++){
     template_database template = make_template(journals[i]);
+    fail_with_lost_schema(&template);
     for(what=0; what<NUM_FAULTS; what++){
       /* The others are the same in WAL mode. */
       const int is_of_disk = what==DISK || what==FULL || what==COMPANY;

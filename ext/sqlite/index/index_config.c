@@ -242,22 +242,19 @@ static int config_parse(index_config *config, int *is_of_1_2, const uint8_t *byt
   return config->source==NULL || bytes!=end ? SQLITE_CORRUPT_VTAB : SQLITE_OK;
 }
 
-/* Opens a column of the first row of NAME_suffix; *blob is to be closed.  SQLITE_ERROR where there
-** is no such table, column, row or BLOB. */
-static int state_open(const bloom_index *index, const char *suffix, const char *column,
-                      int is_writable, sqlite3_blob **blob){
-  char *table = sqlite3_mprintf("%s_%s", index->name, suffix);
-  int rc = SQLITE_NOMEM;
-  *blob = NULL;
-  if( table ) rc = sqlite3_blob_open(index->connection->db, index->schema, table, column, 1,
-                                     is_writable, blob);
+/* Opens the configuration; *blob is to be closed.  Returns what bloom_blob_open_any() does. */
+static int config_open(const bloom_index *index, sqlite3_blob **blob){
+  char *table = sqlite3_mprintf("%s_state", index->name);
+  const bloom_blob_place place = {index->connection->db, index->schema, table, "config"};
+  const int rc = table ? bloom_blob_open_any(place, 1, 0, blob) : SQLITE_NOMEM;
+  if( table==NULL ) *blob = NULL;
   sqlite3_free(table);
   return rc;
 }
 
 int bloom_index_config_compare(bloom_index *index, int *is_same){
   sqlite3_blob *blob;
-  int rc = state_open(index, "state", "config", 0, &blob);
+  int rc = config_open(index, &blob);
   *is_same = 0;
   if( rc==SQLITE_OK && sqlite3_blob_bytes(blob)>8 ){
     uint8_t checksum[8] = {0};
@@ -272,7 +269,7 @@ int bloom_index_config_read(bloom_index *index){
   uint8_t *bytes = NULL;
   sqlite3_blob *blob;
   size_t num_bytes = 0;
-  int rc = state_open(index, "state", "config", 0, &blob);
+  int rc = config_open(index, &blob);
   if( rc==SQLITE_OK ){
     num_bytes = (size_t)sqlite3_blob_bytes(blob);
     bytes = sqlite3_malloc64(num_bytes + 1);

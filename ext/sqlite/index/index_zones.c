@@ -424,10 +424,10 @@ static int merge_compare_stored(const index_zone_merge *merge, sqlite3_int64 row
                                 const uint8_t *bytes, size_t num_bytes){
   bloom_index *index = merge->index;
   char *table = sqlite3_mprintf("%s_zones%d", index->name, merge->key + 1);
+  const bloom_blob_place place = {index->connection->db, index->schema, table, "data"};
   uint8_t stored[BLOOM_ZONE_ROW_BYTES];
   sqlite3_blob *blob = NULL;
-  int rc = table ? sqlite3_blob_open(index->connection->db, index->schema, table, "data", rowid, 0,
-                                     &blob) : SQLITE_NOMEM;
+  int rc = table ? bloom_blob_open_any(place, rowid, 0, &blob) : SQLITE_NOMEM;
   if( rc==SQLITE_OK && (size_t)sqlite3_blob_bytes(blob)!=num_bytes ) rc = SQLITE_ERROR;
   if( rc==SQLITE_OK ) rc = sqlite3_blob_read(blob, stored, (int)num_bytes, 0);
   if( rc==SQLITE_OK && memcmp(stored, bytes, num_bytes)!=0 ) rc = SQLITE_ERROR;

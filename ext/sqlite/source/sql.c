@@ -340,12 +340,25 @@ static int check_blob(int rc, sqlite3_blob *blob, int num_bytes){
   return rc;
 }
 
-int bloom_blob_open(
-  bloom_blob_place place, sqlite3_int64 row, int is_writable, int num_bytes, sqlite3_blob **blob
+int bloom_blob_open_any(
+  bloom_blob_place place, sqlite3_int64 row, int is_writable, sqlite3_blob **blob
 ){
   int rc;
   *blob = NULL;
   rc = sqlite3_blob_open(place.db, place.schema, place.table, place.column, row, is_writable, blob);
+  if( rc!=SQLITE_ERROR ) return rc;
+  /* SQLite says the same where it could not read the schema; here it says why. */
+  rc = sqlite3_table_column_metadata(place.db, place.schema, place.table, place.column, NULL, NULL,
+                                     NULL, NULL, NULL);
+  if( rc!=SQLITE_OK ) return rc;
+  return sqlite3_blob_open(place.db, place.schema, place.table, place.column, row, is_writable,
+                           blob);
+}
+
+int bloom_blob_open(
+  bloom_blob_place place, sqlite3_int64 row, int is_writable, int num_bytes, sqlite3_blob **blob
+){
+  const int rc = bloom_blob_open_any(place, row, is_writable, blob);
   return check_blob(rc, *blob, num_bytes);
 }
 

@@ -138,6 +138,12 @@ typedef struct bloom_blob_place {
   const char *schema, *table, *column;
 } bloom_blob_place;
 
+/* Opens the value in a row.  SQLITE_OK; SQLITE_ERROR where there is no such table, row or value
+** with bytes; else SQLite's error.  *blob is as of bloom_blob_open(). */
+int bloom_blob_open_any(
+  bloom_blob_place place, sqlite3_int64 row, int is_writable, sqlite3_blob **blob
+);
+
 /* Opens the value in a row, which must hold num_bytes.  SQLITE_OK; SQLITE_NOTFOUND where there is
 ** no such table, row or BLOB, or it has another size; else SQLite's error.  *blob is to be
 ** closed by sqlite3_blob_close(), which takes NULL. */
