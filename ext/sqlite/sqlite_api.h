@@ -111,18 +111,6 @@ static inline int bloom_db_is_writing(sqlite3 *db, const char *schema){
 #endif
 }
 
-/* Returns 1 if the connection has no transaction that may write to a database: no ROLLBACK takes
-** a row that it reads there.  0 before 3.34, where SQLite does not say. */
-static inline int bloom_db_is_not_writing(sqlite3 *db, const char *schema){
-#if SQLITE_VERSION_NUMBER >= 3034000
-  return sqlite3_libversion_number()>=3034000 && sqlite3_txn_state(db, schema)!=SQLITE_TXN_WRITE;
-#else
-  (void)db;
-  (void)schema;
-  return 0;
-#endif
-}
-
 /* Returns the most bytes that a value may have on the connection. */
 static inline size_t bloom_max_value_bytes(sqlite3_context *context){
   return (size_t)sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1);

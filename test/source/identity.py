@@ -4,7 +4,8 @@
 
 Python's sqlite3 keeps the statements that it has prepared, and so SQLite's objects of tables
 that are gone.  Each file has a table with a filter and a bloom_index.  Whatever an object has read: the
-filter misses no key of the table that its name means now, the index has its rows, or there is an error.
+filter misses no key of the table that its name means now, the index has its rows, or there is an error,
+which says "run it again", and then it is so.
 """
 import hashlib
 import os
@@ -51,31 +52,40 @@ def values(prefix):
     return [[prefix + "7", 7 * 234, "%request 7919%", prefix + str(NUM_ROWS - 1)], ["absent", 3, "%absent%", "absent"], ["late", -5, "%late%", "late"]]
 
 
+def run_again(db, sql, args=()):
+    """Runs a statement once more if it says so; returns its rows, and 1 if it did."""
+    try:
+        return sorted(db.execute(sql, args).fetchall()), 0
+    except sqlite3.Error as error:
+        assert "run it again" in str(error), error
+    return sorted(db.execute(sql, args).fetchall()), 1
+
+
 def is_right(db, schema="main", prefixes=("ada", "bob"), may_fail=False, index="log_index", filter_="f"):
-    """Every query on the index is what it is on the table, and the filter misses none of its keys; the errors where they may be."""
-    errors = []
+    """Every query on the index is what it is on the table, and the filter misses none of its keys.  Returns how many had to be
+    run again."""
+    num_again = 0
 
     def ask(sql, *args):
-        try:
+        nonlocal num_again
+        if not may_fail:
             return sorted(db.execute(sql, args).fetchall())
-        except sqlite3.Error as error:
-            if not may_fail:
-                raise
-            assert "replaced" in str(error) or "detached" in str(error), error
-            errors.append(sql)
+        rows, again = run_again(db, sql, args)
+        num_again += again
+        return rows
 
     for prefix in prefixes:
         for of_query in values(prefix):
             for query, value in zip(QUERIES, of_query):
+                found = ask(query.format(s=schema, t=index), value)  # it first: then that of the table is compiled anew, too
                 right = ask(query.format(s=schema, t="log"), value)
-                found = ask(query.format(s=schema, t=index), value)
-                assert found in (right, None), "%s, %r: %r, not %r" % (query, value, found, right)
+                assert found == right, "%s, %r: %r, not %r" % (query, value, found, right)
     keys = [(of_query[0],) for prefix in prefixes for of_query in values(prefix)]
     for query in MISSED:
         for args in keys if "?1" in query else [()]:
             missed = ask(query.format(s=schema, f=filter_), *args)
-            assert missed in ([(0,)], None), "%s: %r" % (query, missed)
-    return errors
+            assert missed == [(0,)], "%s: %r" % (query, missed)
+    return num_again
 
 
 def is_sound(db, schema="main", index="log_index", filter_="f"):
@@ -169,16 +179,11 @@ def attached_shared(files, name):
         fails(db, "SELECT count(*) FROM y.f('ada1')", "not authorized")
         db.set_authorizer(None)
     else:
-        # The object may be meant by statements from before and by new ones.
-        assert is_right(db, "y", may_fail=True)
-        fails(db, "INSERT INTO y.log_index(log_index) VALUES ('merge')", "detached or replaced")
-        fails(db, "INSERT INTO y.log_index(id) VALUES (1)", "detached or replaced")
-        fails(db, "INSERT INTO y.f(f) VALUES ('merge')", "detached or replaced")
-        fails(db, "ALTER TABLE y.f RENAME TO g", "detached or replaced")
-        for name in "log_index", "f":
-            fails(db, "DROP TABLE y." + name)
-        is_right(db, "x")
-        return
+        # The object is meant by new statements alone once one has failed.
+        for write in ("INSERT INTO y.log_index(log_index) VALUES ('merge')", "ALTER TABLE y.f RENAME TO f2", "ALTER TABLE y.f2 RENAME TO f"):
+            run_again(db, write)
+        is_right(db, "x", may_fail=True)
+    assert is_right(db, "y", may_fail=True) or name == "deserialized"
     is_sound(db, "y")
     change(db, "y")
     if name == "taken":
@@ -212,7 +217,7 @@ def deserialized_shared(files, also):
     db.execute(merge % "main")
     assert all(str(row[0]) == row[1] for row in db.execute(rows))
     db.deserialize(images[1])
-    is_right(db)
+    assert is_right(db, may_fail=True) <= 1
     db.execute("UPDATE log SET k = 'late' WHERE id = 5")
     is_right(db)
     half = db.execute(rows)
@@ -221,19 +226,17 @@ def deserialized_shared(files, also):
     for _ in range(2):
         for schema in "two", "main":
             is_right(db, schema, may_fail=True)
-            error = error_of(db, merge % schema)
-            assert error is None or "replaced" in str(error), error
+            run_again(db, merge % schema)
     try:
         assert all(str(row[0]) == row[1] for row in half)
     except sqlite3.Error as error:
-        assert "replaced" in str(error), error
+        assert "run it again" in str(error), error
     half.close()
     if also == "the other name":
         db.deserialize(images[2], name="two")
         for schema in "main", "two", "main":
             is_right(db, schema, ("bob", "cy"), may_fail=True)
-            error = error_of(db, merge % schema)
-            assert error is None or "replaced" in str(error), error
+            run_again(db, merge % schema)
     elif also == "a third name":
         db.execute("DETACH two")  # SQLite compiles all statements anew
         is_sound(db)
@@ -291,27 +294,31 @@ def deserialized(files, schema, other):
     needs_deserialize(db)
     if schema != "main":
         db.execute("ATTACH ':memory:' AS " + schema)
-    images = [image(path) for path in (a, b)]
+    images, num_failed = [image(path) for path in (a, b)], 0
     for i in 0, 1, 0, 1:
         db.deserialize(images[i], name=schema)
         if other == "renamed" and i == 1:
             # The table log is not the source, and statements from before the change may read its pages.
             for value in "bob7", "late":
-                rows = db.execute("SELECT k FROM %s.log_index WHERE k = ?" % schema, (value,)).fetchall()
+                rows, _ = run_again(db, "SELECT k FROM %s.log_index WHERE k = ?" % schema, (value,))
                 expect(rows, db.execute("SELECT k FROM %s.old_log WHERE k = ?" % schema, (value,)).fetchall())
             continue
         if other.endswith(" configuration") and i == 1:
             for query in QUERIES:
                 error = str(error_of(db, query.format(s=schema, t="log_index"), "ada7"))
                 # The first is a held one, which newer versions compile anew, as all do the others.
-                words = ("replaced by another", "is damaged")
-                assert any(each in error for each in words), error
+                assert "run it again" in error or "is damaged" in error, error
+                assert "is damaged" in str(error_of(db, query.format(s=schema, t="log_index"), "ada7"))
             continue
-        errors = is_right(db, schema, may_fail=True)
+        num_again = is_right(db, schema, may_fail=True)
+        assert num_again <= 1, num_again
+        num_failed += num_again
         if other == "the same columns":
-            expect(errors, [])
             rules_out_absent_keys(db, schema + ".f", ["%s%d" % (("bob", "ada")[i], number) for number in range(1, 300)])
             change(db, schema)
+    if other == "other columns":
+        # Newer versions than 3.52 compile held statements anew by themselves.
+        assert num_failed or sqlite3.sqlite_version_info > (3, 53)
     fresh = files.connect(":memory:")
     fresh.deserialize(db.serialize(name=schema))
     if other == "the same columns":

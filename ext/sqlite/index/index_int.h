@@ -113,7 +113,6 @@ typedef struct bloom_index {
   bloom_connection *connection;
   char *schema, *name;
   void *file;         /* the file that SQLite had open for this database: bloom_index_locate() */
-  bloom_database_state state;
   int is_steady;      /* no other file can come under it until it is located again */
   char *source_name;  /* the source's name when it was looked at last */
   index_config config;

@@ -390,17 +390,14 @@ int bloom_index_source_doubt(bloom_index *index, const char **doubt, char **erro
 }
 
 int bloom_index_locate_database(bloom_index *index){
-  int is_changed, rc = bloom_database_locate(index->connection, &index->schema, index->file,
-                                             &index->state, &is_changed);
+  const int rc = bloom_database_locate(index->connection, "bloom_index", index->name, index->file,
+                                       &index->schema, &index->base.zErrMsg);
   index->is_steady = !bloom_database_may_be_swapped(index->connection->db, index->schema);
-  if( is_changed ){
+  if( rc!=SQLITE_OK ){
     index->is_checked = 0;
     bloom_index_fixed_forget(index);
   }
-  if( rc!=SQLITE_NOTFOUND ) return rc;
-  return bloom_fail_vtab(&index->base.zErrMsg,
-                         "bloom_index: the database of %s was detached or replaced while its cache"
-                         " is shared: open the connection anew", index->name);
+  return rc;
 }
 
 int bloom_index_locate(bloom_index *index){
@@ -415,9 +412,8 @@ int bloom_index_locate(bloom_index *index){
   if( rc!=SQLITE_OK || index->is_steady ) return rc;
   rc = bloom_index_config_compare(index, &is_same);
   if( rc!=SQLITE_OK || is_same ) return rc;
-  return bloom_fail_vtab(&index->base.zErrMsg,
-                         "bloom_index: the database of %s was replaced by another: prepare the "
-                         "statement anew", index->name);
+  return bloom_database_fail_replaced(index->connection->db, "bloom_index", index->name,
+                                      &index->base.zErrMsg);
 }
 
 /* == Triggers ========================================================================== */

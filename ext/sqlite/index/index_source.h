@@ -89,8 +89,8 @@ char *bloom_index_source_say(const bloom_index *index, const index_source *sourc
 int bloom_index_source_why_not_merge(const bloom_index *index, const index_source *source,
                                      char **doubt);
 
-/* Makes index->schema the name of the index's database, before any of it is read or written.
-** SQLITE_ERROR and zErrMsg if it has no name any more. */
+/* Checks that index->schema is the name of the index's database, before any of it is read or
+** written: bloom_database_locate(). */
 int bloom_index_locate_database(bloom_index *index);
 
 /* Does the same, and makes sure that index->config is what the index there was made with. */

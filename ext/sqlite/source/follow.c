@@ -41,72 +41,49 @@ int bloom_database_may_be_swapped(sqlite3 *db, const char *schema){
   return vfs==NULL || strcmp(vfs->zName, "memdb")==0;
 }
 
-/* Names of databases, each NULL or to be freed. */
-typedef struct found_names {
-  char *name;    /* that a file is open by */
-  char *swapped; /* one of others that sqlite3_deserialize() may have put a file under */
-  int num_swapped;
-} found_names;
-
-static int find_names(bloom_connection *connection, const void *file, found_names *found){
+/* Sets *schema, to be freed, to the name that a file is open by; NULL if it has none. */
+static int find_name(bloom_connection *connection, const void *file, char **schema){
   sqlite3_stmt *row;
   int rc = bloom_sql_prepare(connection, &row, "PRAGMA database_list");
-  *found = (found_names){.name = NULL};
+  *schema = NULL;
   while( rc==SQLITE_OK && (rc = bloom_sql_step(connection, row))==SQLITE_ROW ){
-    char *schema, **place = NULL;
-    rc = bloom_sql_copy_text(row, 1, &schema);
-    if( rc!=SQLITE_OK ) continue;
-    if( bloom_database_file(connection->db, schema)==file ){
-      place = &found->name;
-    }else if( bloom_database_may_be_swapped(connection->db, schema) ){
-      place = &found->swapped;
-      found->num_swapped++;
-    }
-    if( place && *place==NULL ) *place = schema;
-    else sqlite3_free(schema);
+    sqlite3_free(*schema);
+    rc = bloom_sql_copy_text(row, 1, schema);
+    if( rc==SQLITE_OK && bloom_database_file(connection->db, *schema)==file ) break;
+  }
+  if( rc!=SQLITE_OK ){
+    sqlite3_free(*schema);
+    *schema = NULL;
   }
   return bloom_sql_end(row, rc);
 }
 
-/* Gives *schema a name out of *found. */
-static void take_name(char **schema, char **found){
-  sqlite3_free(*schema);
-  *schema = *found;
-  *found = NULL;
+int bloom_database_fail_replaced(
+  sqlite3 *db, const char *module, const char *name, char **error
+){
+  int is_on = 0;
+  /* Where an option changes, SQLite compiles all statements anew when they run next. */
+  sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_QPSG, -1, &is_on);
+  sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_QPSG, !is_on, &is_on);
+  sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_QPSG, !is_on, &is_on);
+  return bloom_fail_vtab(error, "%s: the database of %s was detached or replaced since this"
+                                " statement was prepared: run it again", module, name);
 }
 
 int bloom_database_locate(
-  bloom_connection *connection, char **schema, const void *file, bloom_database_state *state,
-  int *is_changed
+  bloom_connection *connection, const char *module, const char *name, const void *file,
+  char **schema, char **error
 ){
-  const void *file_now = bloom_database_file(connection->db, *schema);
-  found_names found;
+  char *now;
   int rc;
-  *is_changed = *state!=BLOOM_DATABASE_SAME || file_now!=file;
-  if( !*is_changed ) return SQLITE_OK;
-  rc = find_names(connection, file, &found);
-  if( rc!=SQLITE_OK ){
-    /* Nothing is known. */
-  }else if( found.name && found.num_swapped==0 ){
-    *state = BLOOM_DATABASE_SAME;
-    take_name(schema, &found.name);
-  }else if( found.name ){
-    /* A new statement means the file, and one from before sqlite3_deserialize() another. */
-    *state = BLOOM_DATABASE_UNSURE;
-    rc = SQLITE_NOTFOUND;
-  }else if( *state==BLOOM_DATABASE_UNSURE && found.num_swapped==1 ){
-    take_name(schema, &found.swapped);
-  }else if( *state!=BLOOM_DATABASE_UNSURE && file_now
-            && bloom_database_may_be_swapped(connection->db, *schema) ){
-    /* All statements are from before sqlite3_deserialize(). */
-    *is_changed = *state!=BLOOM_DATABASE_REPLACED;
-    *state = BLOOM_DATABASE_REPLACED;
-  }else{
-    rc = SQLITE_NOTFOUND;
+  if( bloom_database_file(connection->db, *schema)==file ) return SQLITE_OK;
+  rc = find_name(connection, file, &now);
+  if( rc!=SQLITE_OK ) return rc;
+  if( now ){
+    sqlite3_free(*schema);
+    *schema = now;
   }
-  sqlite3_free(found.name);
-  sqlite3_free(found.swapped);
-  return rc;
+  return bloom_database_fail_replaced(connection->db, module, name, error);
 }
 
 /* -- Triggers ------------------------------------------------------------------------------- */

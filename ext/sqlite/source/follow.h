@@ -44,30 +44,29 @@ bloom_command bloom_command_read(const char *text, sqlite3_int64 *max_rows);
 **
 ** Its name is a hint.  With a shared cache SQLite keeps the object while a file is detached, and
 ** uses it again when the file is attached by another name.  sqlite3_deserialize() puts another
-** file under statements that are compiled: they mean the new one from then on, while statements
-** that are compiled later, and have the same object, mean the file that it was made for.
+** file under statements that are compiled, while those that are compiled later have an object of
+** their own.  So where the name is not the file's any more, the statement fails, and all statements
+** are compiled anew.
 */
 
-/* SQLite's object of the file that is open by a database's name, NULL if there is none. */
+/* Returns SQLite's object of the file that is open by a database's name, NULL if there is none. */
 void *bloom_database_file(sqlite3 *db, const char *schema);
 
-/* What an object's name is, as far as is known. */
-typedef enum bloom_database_state {
-  BLOOM_DATABASE_SAME,     /* that of the file which the object was made for */
-  BLOOM_DATABASE_REPLACED, /* that of the file which sqlite3_deserialize() put in its place */
-  BLOOM_DATABASE_UNSURE    /* statements of one name or another may mean the object */
-} bloom_database_state;
-
-/* Sees to it that *schema, to be freed, is the name of the database that is meant, before any of
-** it is read or written.  file: the one that the object was made for, never another. *is_changed:
-** nothing that was read before counts.  SQLITE_NOTFOUND where the file has no name any more, or
-** another may be meant as well; else SQLITE_OK or SQLite's error. */
+/* Checks that *schema, to be freed, is the name of the file that an object was made for, before any
+** of it is read or written.  Else it fails, and *schema is the file's name now, if it has one. */
 int bloom_database_locate(
-  bloom_connection *connection, char **schema, const void *file, bloom_database_state *state,
-  int *is_changed
+  bloom_connection *connection, const char *module, const char *name, const void *file,
+  char **schema, char **error
 );
 
-/* 1 if a statement that was checked when it was compiled may run over another file since. */
+/* Fails because a statement means another file than its object was made for: it is to be run again,
+** and is compiled anew then, as are all others. */
+int bloom_database_fail_replaced(
+  sqlite3 *db, const char *module, const char *name, char **error
+);
+
+/* Returns 1 if a statement may run over another file than it was compiled for, though its object's
+** address is the same: sqlite3_deserialize() opens databases of the VFS memdb. */
 int bloom_database_may_be_swapped(sqlite3 *db, const char *schema);
 
 /* 1 if this SQLite locks the schema while it calls xBestIndex, so that statements may run there.

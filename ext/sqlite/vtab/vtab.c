@@ -26,8 +26,7 @@ static const struct {
 } vtab_columns[BLOOM_VTAB_COMMAND] = {
   {"num_keys", "INTEGER"}, {"unmerged", "INTEGER"}, {"capacity", "INTEGER"},
   {"bits_per_key", "REAL"}, {"bytes", "INTEGER"}, {"expected_fpr", "REAL"}, {"merged_at", "TEXT"},
-  {"note", "TEXT"}, {"key", "BLOB HIDDEN"}, {"handle", "BLOB HIDDEN"}, {"filter", "BLOB HIDDEN"},
-  {"removed", "BLOB HIDDEN"}, {"unheard", "BLOB HIDDEN"}
+  {"note", "TEXT"}, {"key", "BLOB HIDDEN"}, {"handle", "BLOB HIDDEN"}, {"filter", "BLOB HIDDEN"}
 };
 
 /* -- Making and opening --------------------------------------------------------------- */
@@ -221,7 +220,7 @@ static int vtab_command(bloom_vtab *vtab, sqlite3_value *value){
   return SQLITE_CORRUPT_VTAB;
 }
 
-/* A key comes, to a standalone filter; or a trigger of bloom 1.1 writes. */
+/* Adds a key to a standalone filter; else it fails, as it does in a trigger of bloom 1.1. */
 static int vtab_add(bloom_vtab *vtab, sqlite3_value *key){
   int rc;
   if( vtab->args.table==NULL ) return bloom_vtab_add_key(vtab, (bloom_key_values){.value = key});
@@ -252,7 +251,7 @@ static int vtab_update(
   if( sqlite3_value_type(columns[BLOOM_VTAB_COMMAND])!=SQLITE_NULL ){
     return vtab_end(vtab, vtab_command(vtab, columns[BLOOM_VTAB_COMMAND]));
   }
-  for(i=0; i<BLOOM_VTAB_REMOVED; i++){
+  for(i=0; i<BLOOM_VTAB_COMMAND; i++){
     if( i!=BLOOM_VTAB_KEY && sqlite3_value_type(columns[i])!=SQLITE_NULL ){
       return bloom_vtab_fail(vtab, "bloom: column %s of %s cannot be written, only key",
                              vtab_columns[i].name, vtab->name);

@@ -99,8 +99,6 @@ typedef struct bloom_vtab_unmerged {
   bloom_hash_set hashes;
   bloom_hash_value *order;   /* the hashes, in the order of rows */
   size_t max_order;
-  /* Whether random() is SQLite's, as was seen after so many compilations; 0: never. */
-  int is_random, num_compiled;
 } bloom_vtab_unmerged;
 
 /* SQLite makes one for each connection, and a new one with each schema that it reads. */
@@ -111,7 +109,6 @@ typedef struct bloom_vtab {
   char *quoted_name;     /* as it is written in SQL */
   char *pages, *journal; /* the names of its tables */
   void *file;            /* that SQLite had open for this database: bloom_vtab_open() */
-  bloom_database_state state;
   bloom_vtab_args args;  /* as the table was made; names may be others since */
 
   /* Row 1 as it was read last, and what it says. */
@@ -318,10 +315,9 @@ typedef enum bloom_vtab_need {
   BLOOM_VTAB_LOOK_UP_UNCHECKED /* as DOUBT; in both an authorizer's denial is no error, but maybe */
 } bloom_vtab_need;
 
-/* Begins a method, before any of the filter is read or written.  Sets vtab->schema to the name of
-** its database: with a shared cache SQLite keeps this object while a database is detached, and uses
-** it again when the file is attached by another name.  Sets vtab->doubt and vtab->is_certain, by
-** need.  Nothing below asks again, but a look-up whose statements were compiled anew. */
+/* Begins a method, before any of the filter is read or written.  Fails where vtab->schema does not
+** name the object's file any more: bloom_database_locate().  Sets vtab->doubt and vtab->is_certain,
+** by need.  Nothing below asks again, but a look-up whose statements were compiled anew. */
 int bloom_vtab_open(bloom_vtab *vtab, bloom_vtab_need need);
 
 /* Sets vtab->doubt, if the schema is another since, and vtab->is_certain.  Where it fails with
@@ -417,7 +413,6 @@ enum {
   BLOOM_VTAB_KEY,
   BLOOM_VTAB_HANDLE,
   BLOOM_VTAB_FILTER,
-  BLOOM_VTAB_REMOVED, BLOOM_VTAB_UNHEARD, /* triggers of bloom 1.1 write to these */
   BLOOM_VTAB_COMMAND, /* has the table's own name */
   BLOOM_VTAB_NUM_COLUMNS
 };

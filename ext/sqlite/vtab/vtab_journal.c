@@ -80,22 +80,6 @@ static int prepare_rows(bloom_vtab *vtab, int number, sqlite3_stmt **row){
 
 /* -- Looking up ---------------------------------------------------------------------------- */
 
-/* Sets *is_own to 0 if random() is not SQLite's, as far as its list says. */
-static int find_own_random(bloom_vtab *vtab, int *is_own){
-  sqlite3_stmt *row;
-  /* Not FROM pragma_function_list: behind sqlite3_deserialize() SQLite 3.40.1 crashes over it. */
-  int rc = bloom_sql_prepare(vtab->connection, &row, "PRAGMA function_list");
-  *is_own = 1;
-  while( rc==SQLITE_OK && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
-    const char *name;
-    rc = bloom_sql_column_text(row, 0, &name);
-    if( sqlite3_stricmp(name, "random")==0 && !sqlite3_column_int(row, 1) ) *is_own = 0;
-  }
-  rc = bloom_sql_end(row, rc);
-  if( rc!=SQLITE_OK ) *is_own = 0; /* kept from it */
-  return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
-}
-
 int bloom_vtab_num_compiled(const bloom_vtab *vtab){
   int i, sum = 0;
   for(i=0; i<BLOOM_VTAB_JOURNAL_STATEMENTS; i++){
@@ -103,19 +87,6 @@ int bloom_vtab_num_compiled(const bloom_vtab *vtab){
     if( rows ) sum += 1 + sqlite3_stmt_status(rows, SQLITE_STMTSTATUS_REPREPARE, 0);
   }
   return sum;
-}
-
-/* Sets *is_random to 0 if the application has put a function of its own in place of SQLite's
-** random(), which may repeat its numbers.  SQLite compiles all statements anew then; but not of one
-** for any number of arguments, so that one is seen where it was there before they were compiled. */
-static int check_random(bloom_vtab *vtab, int *is_random){
-  bloom_vtab_unmerged *unmerged = &vtab->unmerged;
-  const int num_compiled = bloom_vtab_num_compiled(vtab);
-  int rc = SQLITE_OK;
-  if( unmerged->num_compiled!=num_compiled ) rc = find_own_random(vtab, &unmerged->is_random);
-  unmerged->num_compiled = rc==SQLITE_OK ? num_compiled : 0;
-  *is_random = rc==SQLITE_OK && unmerged->is_random;
-  return rc;
 }
 
 /* Frees what is known of the journal. */
@@ -135,7 +106,6 @@ void bloom_vtab_close_journal(bloom_vtab *vtab){
     sqlite3_finalize(vtab->unmerged.statements[i]);
     vtab->unmerged.statements[i] = NULL;
   }
-  vtab->unmerged.num_compiled = 0;
   vtab->checked_compiled = 0;
 }
 
@@ -198,14 +168,10 @@ static void add_anchor(bloom_vtab_unmerged *unmerged, bloom_vtab_anchor anchor){
 }
 
 /* Adds the rows that a statement has from its next step on, behind the one with rowid last; or,
-** is_all, all.  SQLITE_EMPTY if they are not those that triggers wrote.
-**
-** An anchor has to be a row that comes once: one that no ROLLBACK of this connection takes, or one
-** whose r is random. */
+** is_all, all.  SQLITE_EMPTY if they are not those that triggers wrote. */
 static int add_rows(bloom_vtab *vtab, sqlite3_stmt *row, sqlite3_int64 last, int is_all){
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
   bloom_vtab_anchor anchor = {.rowid = last};
-  int is_proven = bloom_db_is_not_writing(vtab->connection->db, vtab->schema);
   int has_marks = 1, num_rows = 0, rc;
   while( (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
     const int is_first = is_all && num_rows==0;
@@ -220,14 +186,13 @@ static int add_rows(bloom_vtab *vtab, sqlite3_stmt *row, sqlite3_int64 last, int
     }
     last = anchor.rowid;
     rc = add_row_to_set(vtab, row);
-    if( rc==SQLITE_OK && ++num_rows==1 && !is_proven ) rc = check_random(vtab, &is_proven);
     if( rc!=SQLITE_OK ) return rc;
     anchor.num_hashes = unmerged->hashes.num_hashes;
-    if( is_proven && num_rows % ANCHOR_ROWS==0 ) add_anchor(unmerged, anchor);
+    if( ++num_rows % ANCHOR_ROWS==0 ) add_anchor(unmerged, anchor);
   }
   if( rc!=SQLITE_DONE ) return rc;
   if( is_all && num_rows==0 ) return SQLITE_EMPTY;
-  if( is_proven && num_rows % ANCHOR_ROWS ) add_anchor(unmerged, anchor);
+  if( num_rows % ANCHOR_ROWS ) add_anchor(unmerged, anchor);
   /* Behind the largest rowid SQLite chooses any. */
   unmerged->is_known = has_marks && last<INT64_MAX;
   return SQLITE_OK;

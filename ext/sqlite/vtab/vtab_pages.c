@@ -324,11 +324,6 @@ static int fail_without_layout(bloom_vtab *vtab){
     sqlite3_blob_read(vtab->reader, bytes, sizeof(bytes), 0);
   }
   if( memcmp(bytes, "bloomvt1", sizeof(bytes))!=0 ) return fail_damaged(vtab, "its layout");
-  if( vtab->args.refusal ){
-    return bloom_vtab_fail(vtab, "bloom: %s was made by bloom 1.1 or older: DROP TABLE %s; it"
-                                 " cannot be made again: %s", name, name,
-                           vtab->args.refusal + strlen("bloom: "));
-  }
   return bloom_vtab_fail(vtab, "bloom: %s was made by bloom 1.1 or older: DROP TABLE %s, and create"
                                " it again with %s", name, name,
                          vtab->args.table ? "the same CREATE VIRTUAL TABLE" : "its keys");

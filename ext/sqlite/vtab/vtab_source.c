@@ -196,34 +196,25 @@ int bloom_vtab_is_own_trigger(
   return has_own_form(vtab, vtab->journal, name, table, sql, is_own);
 }
 
-/* Says also yes to those that write to another journal. */
+/* Sets *is_own to 1 also for those that write to another journal; and for those of bloom 1.0 and
+** 1.1, which wrote keys to the virtual table itself: a user's trigger of such a name that does can
+** only fail. */
 static int has_own_name(
   const void *data, const char *name, const char *table, const char *sql, int *is_own
 ){
-  return has_own_form(data, NULL, name, table, sql, is_own);
-}
-
-/* Says yes to those of bloom 1.0 and 1.1, which wrote keys to the virtual table itself.  A user's
-** trigger of such a name that does can only fail. */
-static int is_of_1_1(
-  const void *data, const char *name, const char *table, const char *sql, int *is_own
-){
   const bloom_vtab *vtab = data;
+  const size_t num_chars = strlen(vtab->name);
   char *begin = sqlite3_mprintf("BEGIN INSERT INTO \"%w\"(", vtab->name);
-  char *names = sqlite3_mprintf("%s_", vtab->name);
+  const int rc = begin ? has_own_form(vtab, NULL, name, table, sql, is_own) : SQLITE_NOMEM;
   const char *action = bloom_trigger_action(sql).text;
-  const int has_memory = begin && names;
-  (void)table;
-  *is_own = 0;
-  if( has_memory && strncmp(name, names, strlen(names))==0
+  if( rc==SQLITE_OK && !*is_own && strncmp(name, vtab->name, num_chars)==0 && name[num_chars]=='_'
       && strncmp(action, begin, strlen(begin))==0 ){
     const bloom_token column = bloom_token_first(action + strlen(begin));
     *is_own = bloom_token_is(column, "key") || bloom_token_is(column, "removed")
       || bloom_token_is(column, "unheard");
   }
   sqlite3_free(begin);
-  sqlite3_free(names);
-  return has_memory ? SQLITE_OK : SQLITE_NOMEM;
+  return rc;
 }
 
 /* Sets triggers->are_all to 0 unless a trigger is what would be made of it now, or was by bloom
@@ -280,10 +271,8 @@ int bloom_vtab_read_triggers(const bloom_vtab *vtab, bloom_vtab_triggers *trigge
 }
 
 int bloom_vtab_drop_triggers(const bloom_vtab *vtab, int is_for_good){
-  const int rc = bloom_triggers_drop_own(vtab->connection, vtab->schema, is_for_good ? has_own_name
-                                         : bloom_vtab_is_own_trigger, vtab);
-  if( rc!=SQLITE_OK || !is_for_good ) return rc;
-  return bloom_triggers_drop_own(vtab->connection, vtab->schema, is_of_1_1, vtab);
+  return bloom_triggers_drop_own(vtab->connection, vtab->schema,
+                                 is_for_good ? has_own_name : bloom_vtab_is_own_trigger, vtab);
 }
 
 /* -- Columns ----------------------------------------------------------------------------- */
@@ -561,16 +550,12 @@ static int check_versions(bloom_vtab *vtab, sqlite3_int64 version, sqlite3_int64
 }
 
 static int locate(bloom_vtab *vtab){
-  int is_changed, rc = bloom_database_locate(vtab->connection, &vtab->schema, vtab->file,
-                                             &vtab->state, &is_changed);
-  if( is_changed ){
+  const int rc = bloom_database_locate(vtab->connection, "bloom", vtab->name, vtab->file,
+                                       &vtab->schema, &vtab->base.zErrMsg);
+  if( rc!=SQLITE_OK ){
     vtab->is_checked = vtab->has_layout = 0;
     bloom_vtab_close_reader(vtab);
     bloom_vtab_close_journal(vtab); /* its statement has the old name */
-  }
-  if( rc==SQLITE_NOTFOUND ){
-    return bloom_vtab_fail(vtab, "bloom: the database of %s was detached or replaced while its"
-                                 " cache is shared: open the connection anew", vtab->name);
   }
   return bloom_vtab_failure(vtab, rc);
 }
@@ -602,7 +587,7 @@ int bloom_vtab_open(bloom_vtab *vtab, bloom_vtab_need need){
   const int is_look_up = need>=BLOOM_VTAB_LOOK_UP;
   int rc = SQLITE_OK;
   /* While its statement runs, the file that the reader is on keeps its name. */
-  if( !is_look_up || vtab->reader==NULL || vtab->state!=BLOOM_DATABASE_SAME ) rc = locate(vtab);
+  if( !is_look_up || vtab->reader==NULL ) rc = locate(vtab);
   if( rc!=SQLITE_OK || need==BLOOM_VTAB_PLACE ) return rc;
   vtab->is_certain = bloom_vtab_doubt(vtab)==NULL;
   if( need==BLOOM_VTAB_LOOK_UP
