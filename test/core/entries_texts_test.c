@@ -286,6 +286,22 @@ TEST(ranges_of_needles){
   }
 }
 
+/* The last three bytes of more have a range of their own where their class has four lists or fewer. */
+TEST(classes_of_few_lists_are_read){
+  static const uint8_t text[] = "%abcde_fg%";
+  uint8_t cut;
+  for(cut=0; cut<=BLOOM_LISTS_MAX_CUT; cut++){
+    bloom_lists_range ranges[MAX_RANGES];
+    bloom_lists_even(lists, cut);
+    assert_int_equal(ranges_of(BLOOM_NEEDLE_LIKE, text, 10, ranges), cut<=2 ? 3 : 2);
+    if( cut>2 ) continue;
+    assert_int_equal(ranges[2].first, bloom_lists_class(0x63646500) << cut);
+    assert_int_equal(ranges[2].num_lists, 1u << cut);
+    assert_int_equal(ranges_of(BLOOM_NEEDLE_LIKE, text, 6, ranges), 3); /* the text ends there: one list */
+    assert_int_equal(ranges[2].num_lists, 1);
+  }
+}
+
 /* Ranges go behind those that are there, none that holds another, and no more than have room. */
 TEST(ranges_are_appended){
   static const uint8_t text[] = "%abcdefgh%";

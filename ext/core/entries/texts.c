@@ -255,6 +255,9 @@ size_t bloom_text_next_lists(bloom_text *reading, const bloom_lists *lists,
 
 /* == Needles =========================================================================== */
 
+/* A class of no more lists tells texts apart though they all are read: they lie side by side. */
+#define NEEDLE_FEW_LISTS 4
+
 /* A needle that is being read. */
 typedef struct needle {
   const uint8_t *text, *end;
@@ -317,6 +320,9 @@ static void needle_end_run(needle *reading, int is_known){
     }else if( !reading->has_gram || is_wide ){
       if( reading->lists ) needle_add_range(reading, bloom_lists_of_class(reading->lists, gram));
       else reading->num_ranges++;
+    }else if( reading->lists ){
+      const bloom_lists_range range = bloom_lists_of_class(reading->lists, gram);
+      if( range.num_lists<=NEEDLE_FEW_LISTS ) needle_add_range(reading, range);
     }
   }
   reading->has_gram = 0;

@@ -266,10 +266,10 @@ static inline uint8_t bloom_text_lower(uint8_t byte){
 **   'ab' at the text's begin      all lists of the class of 0 a b
 **   'xyz' at the text's end       (x y z 0): one list
 **
-** Of more than three bytes in a row the last three have no range of their own, unless they are
-** one character: their class is read only where nothing else says more.  What stands at an end of
-** the text is looked for among its edges, too, if these have lists: of three bytes, and of four
-** or more.
+** Of more than three bytes in a row the last three are looked up if they are one character, or if
+** their class has four lists or fewer: more of them together have too many blocks to say much.
+** What stands at an end of the text is looked for among its edges, too, if these have lists: of
+** three bytes, and of four or more.
 **
 **   LIKE   % and _ are wildcards; letters of ASCII match in either case.  There is no
 **          ESCAPE: with one, LIKE does not reach a virtual table
