@@ -539,7 +539,7 @@ def the_codes_of_errors(files):
     for each in sql, "SELECT bloom_may_contain((SELECT handle FROM f), ?)", "SELECT ?, * FROM f":
         error = error_of(db, each, "key1")
         assert error.sqlite_errorname == "SQLITE_CORRUPT_VTAB" and "rebuild" in str(error), error
-    rebuild_makes_it_whole(db)
+    rebuild_makes_it_whole(db, by="rebuild")
     db.execute("DROP TRIGGER f_before_insert")
     fails(db, "INSERT INTO f(f) VALUES ('integrity-check')", "every key may be in it", "rebuild")
     expect(db.execute("PRAGMA integrity_check").fetchall(), [("ok",)])

@@ -615,8 +615,10 @@ char *bloom_vtab_say_doubt(const bloom_vtab *vtab, const char *why){
       || (vtab->doubt==NULL && vtab->is_uncommitted) ){
     return sqlite3_mprintf(BLOOM_VTAB_SAYS_MAYBE " because %s", why);
   }
+  /* Where 'merge' repairs it, that makes no more anew than it has to. */
   return sqlite3_mprintf(BLOOM_VTAB_SAYS_MAYBE " because %s; INSERT INTO %s(%s) VALUES"
-                         " ('rebuild') %s%s%s%s", why, name, name,
+                         " ('%s') %s%s%s%s", why, name, name,
+                         is_unknown || is_namesake ? "rebuild" : "merge",
                          is_namesake ? "takes that one" : "repairs it",
                          is_unknown ? ", if its table is still called " : "",
                          is_unknown ? vtab->args.table : "",
