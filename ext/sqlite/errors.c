@@ -31,6 +31,18 @@ void *bloom_malloc_zeros(uint64_t num_bytes){
   return memory;
 }
 
+int bloom_grow(void *list, size_t num_items, size_t *max_items, size_t item_bytes){
+  const size_t max_now = 2*num_items + 8;
+  void *items;
+  if( num_items<=*max_items ) return SQLITE_OK;
+  memcpy(&items, list, sizeof(items)); /* a pointer of any type */
+  items = sqlite3_realloc64(items, (sqlite3_uint64)max_now * item_bytes);
+  if( items==NULL ) return SQLITE_NOMEM;
+  memcpy(list, &items, sizeof(items));
+  *max_items = max_now;
+  return SQLITE_OK;
+}
+
 void bloom_fail(sqlite3_context *context, const char *format, ...){
   va_list arguments;
   char *message;

@@ -35,6 +35,15 @@ void *bloom_malloc_or_fail(sqlite3_context *context, uint64_t num_bytes);
 ** none. */
 void *bloom_malloc_zeros(uint64_t num_bytes);
 
+/* Makes room for num_items items in an array that sqlite3_free() frees; list is the address of its
+** pointer, and *max_items what there is room for.  SQLITE_OK, or SQLITE_NOMEM, and nothing is
+** changed. */
+int bloom_grow(void *list, size_t num_items, size_t *max_items, size_t item_bytes);
+
+/* Makes room for one more than num items. */
+#define BLOOM_GROW(list, num, max) \
+  bloom_grow(&(list), (size_t)(num) + 1, &(max), sizeof(*(list)))
+
 /* Fails the running function with a message, or with SQLITE_NOMEM if there is no memory
 ** for the text. */
 void bloom_fail(sqlite3_context *context, const char *format, ...);

@@ -17,7 +17,6 @@
 
 #include <string.h>
 
-#include "../errors.h"
 #include "../source/follow.h"
 #include "../source/source.h"
 #include "../source/sql.h"

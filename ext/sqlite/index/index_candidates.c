@@ -40,13 +40,7 @@ typedef struct candidates_tokens {
 } candidates_tokens;
 
 static int candidates_tokens_add(candidates_tokens *tokens, uint64_t token){
-  if( tokens->num_tokens==tokens->max_tokens ){
-    const size_t max_tokens = 2*tokens->max_tokens + BLOOM_MAX_KEY_HASHES;
-    index_tokens *more = sqlite3_realloc64(tokens->list, max_tokens * sizeof(*more));
-    if( more==NULL ) return SQLITE_NOMEM;
-    tokens->list = more;
-    tokens->max_tokens = max_tokens;
-  }
+  if( BLOOM_GROW(tokens->list, tokens->num_tokens, tokens->max_tokens) ) return SQLITE_NOMEM;
   tokens->list[tokens->num_tokens++] = (index_tokens){token, 1};
   return SQLITE_OK;
 }

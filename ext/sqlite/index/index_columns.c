@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "../errors.h"
 #include "../source/sql.h"
 
 /* -- Columns ---------------------------------------------------------------------------- */
@@ -26,13 +25,7 @@ void bloom_index_columns_free(index_columns *columns){
 static int columns_add(index_columns *columns, const char *name, const char *type,
                        const char *collation, int is_not_null){
   index_column_info *column;
-  if( columns->num_columns==columns->max_columns ){
-    const int max_columns = 2*columns->max_columns + 8;
-    index_column_info *more = sqlite3_realloc64(columns->list, (size_t)max_columns * sizeof(*more));
-    if( more==NULL ) return SQLITE_NOMEM;
-    columns->list = more;
-    columns->max_columns = max_columns;
-  }
+  if( BLOOM_GROW(columns->list, columns->num_columns, columns->max_columns) ) return SQLITE_NOMEM;
   column = &columns->list[columns->num_columns++];
   *column = (index_column_info){.name = sqlite3_mprintf("%s", name),
                                 .type = sqlite3_mprintf("%s", type),

@@ -7,7 +7,6 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "../errors.h"
 
 /* == 'merge' and 'rebuild' ============================================================= */
 

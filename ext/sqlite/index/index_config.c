@@ -9,7 +9,6 @@
 
 #include "../../core/bytes.h"
 #include "../../core/hash.h"
-#include "../errors.h"
 
 /* == The configuration ================================================================= */
 

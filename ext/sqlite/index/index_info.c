@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "../connection.h"
-#include "../errors.h"
 #include "../source/sql.h"
 #include "../vtab/vtab.h"
 

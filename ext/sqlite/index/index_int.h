@@ -7,6 +7,7 @@
 #define BLOOM_SQLITE_INDEX_INT_H
 
 #include "../connection.h"
+#include "../errors.h"
 #include "../source/follow.h"
 #include "../source/equality.h"
 #include "../source/sql.h"
@@ -53,7 +54,8 @@ typedef struct index_column_info {
 /* The source's columns. */
 typedef struct index_columns {
   index_column_info *list;
-  int num_columns, max_columns;
+  int num_columns;
+  size_t max_columns;
   int id_column; /* the INTEGER PRIMARY KEY; -1: the rowid is hidden */
   char *id_name; /* its name, or one of the rowid's that no column has */
 } index_columns;

@@ -24,12 +24,8 @@ int bloom_index_intervals_append(index_intervals *intervals, sqlite3_int64 first
     before->last = last;
     return SQLITE_OK;
   }
-  if( intervals->num_intervals==intervals->max_intervals ){
-    const size_t max_intervals = 2*intervals->max_intervals + 16;
-    index_interval *list = sqlite3_realloc64(intervals->list, max_intervals * sizeof(*list));
-    if( list==NULL ) return SQLITE_NOMEM;
-    intervals->list = list;
-    intervals->max_intervals = max_intervals;
+  if( BLOOM_GROW(intervals->list, intervals->num_intervals, intervals->max_intervals) ){
+    return SQLITE_NOMEM;
   }
   intervals->list[intervals->num_intervals++] = (index_interval){first, last};
   return SQLITE_OK;
@@ -182,13 +178,7 @@ int bloom_index_list_copy(sqlite3_value *values, index_list *list){
   for(; (rc = bloom_vtab_list_value(values, is_first, &value))==SQLITE_OK; is_first = 0){
     const int type = sqlite3_value_type(value);
     if( type==SQLITE_NULL ) continue; /* equals nothing */
-    if( list->num_values==max_values ){
-      sqlite3_value **more;
-      max_values = 2*max_values + 16;
-      more = sqlite3_realloc64(list->values, max_values * sizeof(sqlite3_value *));
-      if( more==NULL ) return SQLITE_NOMEM;
-      list->values = more;
-    }
+    if( BLOOM_GROW(list->values, list->num_values, max_values) ) return SQLITE_NOMEM;
     list->values[list->num_values] = sqlite3_value_dup(value);
     if( list->values[list->num_values]==NULL ) return SQLITE_NOMEM;
     list->num_values++;

@@ -9,8 +9,6 @@
 
 /* == Pairs in memory =================================================================== */
 
-#define PAIRS_FIRST_ROOM 1024
-
 /* Fewer are sorted by qsort(). */
 #define PAIRS_FEW 4096
 #define PAIRS_DIGIT_BITS 11
@@ -46,18 +44,6 @@ void bloom_index_pairs_clear(index_pairs *pairs){
   pairs->num_pairs = pairs->first_of_block = 0;
 }
 
-/* Makes room for more. */
-static int pairs_reserve(index_pairs *pairs, size_t num_more){
-  if( pairs->max_pairs - pairs->num_pairs<num_more ){
-    const size_t max_pairs = 2*pairs->max_pairs + PAIRS_FIRST_ROOM + num_more;
-    uint64_t *list = sqlite3_realloc64(pairs->list, max_pairs * sizeof(*list));
-    if( list==NULL ) return SQLITE_NOMEM;
-    pairs->list = list;
-    pairs->max_pairs = max_pairs;
-  }
-  return SQLITE_OK;
-}
-
 /* Adds the lists of a text. */
 static int pairs_add_text(index_pairs *pairs, const index_key *key, const bloom_lists *lists,
                           uint32_t block, sqlite3_value *value){
@@ -70,7 +56,8 @@ static int pairs_add_text(index_pairs *pairs, const index_key *key, const bloom_
   pairs->block = block;
   bloom_index_text_begin(&text, key, value);
   while( (num_numbers = bloom_index_text_next(&text, lists, numbers))>0 ){
-    const int rc = pairs_reserve(pairs, num_numbers);
+    const int rc = bloom_grow(&pairs->list, pairs->num_pairs + num_numbers, &pairs->max_pairs,
+                              sizeof(*pairs->list));
     if( rc!=SQLITE_OK ) return rc;
     next = pairs->list + pairs->num_pairs;
     for(i=0; i<num_numbers; i++){
@@ -92,7 +79,10 @@ int bloom_index_pairs_add(index_pairs *pairs, const index_key *key, uint32_t has
   if( key->is_like ) return pairs_add_text(pairs, key, lists, block, value);
   assert( hash_bits>0 && hash_bits<=INDEX_MAX_HASH_BITS );
   rc = bloom_insert_hashes(key->equality, value, &hashes);
-  if( rc==SQLITE_OK ) rc = pairs_reserve(pairs, BLOOM_MAX_KEY_HASHES);
+  if( rc==SQLITE_OK ){
+    rc = bloom_grow(&pairs->list, pairs->num_pairs + BLOOM_MAX_KEY_HASHES, &pairs->max_pairs,
+                    sizeof(*pairs->list));
+  }
   for(i=0; rc==SQLITE_OK && i<hashes.num_hashes; i++){
     pairs->list[pairs->num_pairs++] = hashes.hashes[i] >> (64 - hash_bits) << INDEX_PAIR_BLOCK_BITS
         | block;

@@ -116,13 +116,7 @@ static void order_set_keys(const index_slices *order, bloom_zone_span span, orde
 }
 
 static int items_append(order_items *items, const order_item *item){
-  if( items->num_items==items->max_items ){
-    const size_t max_items = 2*items->max_items + 64;
-    order_item *list = sqlite3_realloc64(items->list, max_items * sizeof(*list));
-    if( list==NULL ) return SQLITE_NOMEM;
-    items->list = list;
-    items->max_items = max_items;
-  }
+  if( BLOOM_GROW(items->list, items->num_items, items->max_items) ) return SQLITE_NOMEM;
   items->list[items->num_items++] = *item;
   return SQLITE_OK;
 }

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "../../core/debug.h"
-#include "../errors.h"
 #include "../source/source.h"
 #include "../source/sql.h"
 

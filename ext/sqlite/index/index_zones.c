@@ -65,13 +65,8 @@ static int zones_add_asked(const bloom_index *index, index_zone_test *test,
   int rc;
   if( condition.kind==INDEX_LT || condition.kind==INDEX_LE ) comparison = BLOOM_ZONE_BELOW;
   if( condition.kind==INDEX_GT || condition.kind==INDEX_GE ) comparison = BLOOM_ZONE_ABOVE;
-  if( test->num_spans + 3>test->max_spans ){
-    const size_t max_spans = 2*test->max_spans + 4;
-    bloom_zone_span *spans = sqlite3_realloc64(test->spans, max_spans * sizeof(*spans));
-    if( spans==NULL ) return SQLITE_NOMEM;
-    test->spans = spans;
-    test->max_spans = max_spans;
-  }
+  rc = bloom_grow(&test->spans, test->num_spans + 3, &test->max_spans, sizeof(*test->spans));
+  if( rc!=SQLITE_OK ) return rc;
   if( condition.kind==INDEX_IS_NOT_NULL ){
     test->spans[test->num_spans++] = bloom_zone_everything();
     return SQLITE_OK;

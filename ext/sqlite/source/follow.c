@@ -101,14 +101,7 @@ void bloom_triggers_free(bloom_triggers *triggers){
 
 static int add_trigger(bloom_triggers *triggers, sqlite3_stmt *row){
   bloom_trigger *trigger;
-  if( triggers->num_rows==triggers->max_rows ){
-    const int max_rows = 2 * triggers->max_rows + 8;
-    bloom_trigger *rows = sqlite3_realloc64(triggers->rows,
-                                            (sqlite3_uint64)max_rows * sizeof(*rows));
-    if( rows==NULL ) return SQLITE_NOMEM;
-    triggers->rows = rows;
-    triggers->max_rows = max_rows;
-  }
+  if( BLOOM_GROW(triggers->rows, triggers->num_rows, triggers->max_rows) ) return SQLITE_NOMEM;
   trigger = &triggers->rows[triggers->num_rows++];
   *trigger = (bloom_trigger){.order = sqlite3_column_int64(row, 0)};
   if( bloom_sql_copy_text(row, 1, &trigger->name)!=SQLITE_OK ) return SQLITE_NOMEM;

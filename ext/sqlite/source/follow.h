@@ -100,7 +100,8 @@ typedef struct bloom_trigger {
 
 typedef struct bloom_triggers {
   bloom_trigger *rows; /* in the order of sqlite_schema */
-  int num_rows, max_rows;
+  int num_rows;
+  size_t max_rows;
 } bloom_triggers;
 
 /* Reads all triggers on a table.  bloom_triggers_free() is for the caller in any case. */

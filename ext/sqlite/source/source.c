@@ -69,14 +69,7 @@ static int find_source_table(bloom_source *source, const char *table, char **err
 static int add_source_column(bloom_source *source, sqlite3_stmt *row){
   bloom_source_column *column;
   const char *type;
-  if( source->num_columns==source->max_columns ){
-    const int max_columns = source->max_columns ? 2 * source->max_columns : 16;
-    bloom_source_column *columns =
-      sqlite3_realloc64(source->columns, (sqlite3_uint64)max_columns * sizeof(*columns));
-    if( columns==NULL ) return SQLITE_NOMEM;
-    source->columns = columns;
-    source->max_columns = max_columns;
-  }
+  if( BLOOM_GROW(source->columns, source->num_columns, source->max_columns) ) return SQLITE_NOMEM;
   column = &source->columns[source->num_columns];
   *column = (bloom_source_column){.is_key = sqlite3_column_int(row, 5)>0,
                                   .is_generated = sqlite3_column_int(row, 6)!=0};

@@ -21,7 +21,8 @@ typedef struct bloom_source {
   char *name;        /* as the schema has it */
   sqlite3_int64 row; /* of its table in sqlite_schema */
   bloom_source_column *columns;
-  int num_columns, max_columns;
+  int num_columns;
+  size_t max_columns;
   int num_keys;         /* columns of the PRIMARY KEY */
   const bloom_source_column *row_column; /* the INTEGER PRIMARY KEY, if there is one */
 } bloom_source;

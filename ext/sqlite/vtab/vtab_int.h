@@ -229,7 +229,7 @@ typedef struct bloom_vtab_batch {
   bloom_vtab_layout *layout; /* its num_filled is counted on */
   int is_new;      /* pages are empty, and every key counts */
   int has_written;
-  size_t num_hashes[2];
+  size_t num_hashes[2], max_hashes[2];
   bloom_hash_value *hashes[2]; /* the first hash of each key; its others */
 } bloom_vtab_batch;
 

@@ -119,25 +119,13 @@ static int has_key(const bloom_vtab *vtab, sqlite3_stmt *row){
   return 1;
 }
 
-/* Makes room for so many hashes in order. */
-static int reserve_order(bloom_vtab_unmerged *unmerged, size_t num_hashes){
-  const size_t max_order = 2 * num_hashes;
-  bloom_hash_value *order;
-  if( num_hashes<=unmerged->max_order ) return SQLITE_OK;
-  order = sqlite3_realloc64(unmerged->order, max_order * sizeof(*order));
-  if( order==NULL ) return SQLITE_NOMEM;
-  unmerged->order = order;
-  unmerged->max_order = max_order;
-  return SQLITE_OK;
-}
-
 static int add_row_to_set(bloom_vtab *vtab, sqlite3_stmt *row){
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
   bloom_combined_hashes hashes;
   int i, rc = bloom_vtab_hashes_of_row(&vtab->layout.rules, row, FIRST_KEY_COLUMN, &hashes);
   for(i=0; rc==SQLITE_OK && i<hashes.num_hashes; i++){
     const size_t num_hashes = unmerged->hashes.num_hashes;
-    rc = reserve_order(unmerged, num_hashes + 1);
+    rc = BLOOM_GROW(unmerged->order, num_hashes, unmerged->max_order);
     if( rc==SQLITE_OK ) rc = bloom_hash_set_add(&unmerged->hashes, hashes.hashes[i]);
     if( unmerged->hashes.num_hashes>num_hashes ) unmerged->order[num_hashes] = hashes.hashes[i];
   }

@@ -654,12 +654,8 @@ static int write_hashes(bloom_vtab_batch *batch, int kind){
 }
 
 static int batch_push(bloom_vtab_batch *batch, int kind, bloom_hash_value hash){
-  const size_t num_hashes = batch->num_hashes[kind];
-  if( (num_hashes & (num_hashes - 1))==0 ){ /* its room is a power of two */
-    bloom_hash_value *hashes =
-      sqlite3_realloc64(batch->hashes[kind], (num_hashes ? 2*num_hashes : 1) * sizeof(*hashes));
-    if( hashes==NULL ) return SQLITE_NOMEM;
-    batch->hashes[kind] = hashes;
+  if( BLOOM_GROW(batch->hashes[kind], batch->num_hashes[kind], batch->max_hashes[kind]) ){
+    return SQLITE_NOMEM;
   }
   batch->hashes[kind][batch->num_hashes[kind]++] = hash;
   return batch->num_hashes[kind]<PAGE_BATCH_HASHES ? SQLITE_OK : write_hashes(batch, kind);
