@@ -346,6 +346,43 @@ def hidden_notes(files):
 
 
 @test
+def statements_outlive_a_plan(files):
+    """Those whose results prove that an authorizer hid nothing from them: the next query compiles none of them again."""
+    db = files.connect(cached_statements=0)
+    make(db)
+    read = []
+    db.set_authorizer(lambda action, name, *rest: read.append(name) or sqlite3.SQLITE_OK if action == sqlite3.SQLITE_READ else sqlite3.SQLITE_OK)
+    for first in True, False:
+        read.clear()
+        expect(db.execute("SELECT id FROM log_index WHERE k = 'key77'").fetchall(), [(77,)])
+        for table in "log_index_state", "log_index_entries1":
+            expect(table in read, first, table)
+
+
+def hidden_once(files, of, column):
+    """By an authorizer that is gone when the next query comes, which finds what changed since, too."""
+    db = files.connect(cached_statements=0)
+    make(db)
+
+    def find(key):
+        return [db.execute("SELECT id FROM %s WHERE k = ?" % table, (key,)).fetchall() for table in ("log_index", "log")]
+
+    for change in None, "UPDATE log SET k = 'late' WHERE id IN (7, 78)", "INSERT INTO log(k) VALUES ('late')", "INSERT INTO log_index(log_index) VALUES ('merge')":
+        if change:
+            db.execute(change)
+        db.set_authorizer(lambda action, name, its, *rest: sqlite3.SQLITE_IGNORE if action == sqlite3.SQLITE_READ and name == of and its in (column, "ROWID") else sqlite3.SQLITE_OK)
+        error_of(db, "SELECT count(*) FROM log_index WHERE k = 'key77'")
+        db.set_authorizer(None)
+        for key in "key77", "late":
+            its, the_tables = find(key)
+            expect(its, the_tables, "%s, %s" % (change, key))
+
+
+for of, column in (("log_index_state", "layout"), ("log_index_state", "covered"), ("log_index_changed", "id"), ("log_index_entries1", "data"), ("log", "id"), ("log", "k")):
+    case(hidden_once, "%s.%s" % (of, column), of, column)
+
+
+@test
 def a_plan_is_stopped(files):
     """By an interrupt or an authorizer, at each place: the error says so, and a statement that comes about finds its row."""
     db = files.connect(cached_statements=0)

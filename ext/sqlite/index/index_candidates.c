@@ -384,13 +384,15 @@ static int candidates_read_changed(bloom_index *index, const index_layout *layou
   const sqlite3_int64 most = bloom_index_cost_most_changed(layout);
   sqlite3_int64 before = INT64_MIN, num_read = 0;
   sqlite3_stmt *row;
-  int rc = bloom_index_fixed_take(index, INDEX_FIXED_CHANGED, &row, "SELECT c.id FROM"
-                                  " \"%w\".\"%w_changed\" AS c ORDER BY c.id", index->schema,
-                                  index->name);
+  int is_proven = 1, rc;
+  rc = bloom_index_fixed_take(index, INDEX_FIXED_CHANGED, &row, "SELECT c.id FROM"
+                              " \"%w\".\"%w_changed\" AS c ORDER BY c.id", index->schema,
+                              index->name);
   while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
     const sqlite3_int64 id = sqlite3_column_int64(row, 0);
     /* An authorizer makes NULLs of ids that it hides, and these come first. */
     const int is_hidden = sqlite3_column_type(row, 0)==SQLITE_NULL;
+    is_proven &= !is_hidden;
     if( is_hidden || unmerged->num_intervals==INDEX_MAX_INTERVALS ){
       rc = bloom_index_intervals_add(unmerged, is_hidden ? INT64_MIN : id, INT64_MAX);
       break;
@@ -402,7 +404,9 @@ static int candidates_read_changed(bloom_index *index, const index_layout *layou
     *is_too_dear |= ++num_read>most;
     if( *is_too_dear ) break;
   }
-  bloom_index_fixed_give_back(index, INDEX_FIXED_CHANGED);
+  /* Ids that come later would be NULLs, too; where SELECT itself is ignored there is no column. */
+  bloom_index_fixed_give_back(index, INDEX_FIXED_CHANGED,
+                              is_proven && sqlite3_column_count(row)==1);
   return rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
@@ -443,7 +447,7 @@ static int candidates_find_last(bloom_index *index, sqlite3_int64 *last){
   if( rc==SQLITE_ROW && sqlite3_column_type(row, 0)!=SQLITE_NULL ){
     *last = sqlite3_column_int64(row, 0);
   }
-  bloom_index_fixed_give_back(index, INDEX_FIXED_LAST_ID);
+  bloom_index_fixed_give_back(index, INDEX_FIXED_LAST_ID, *last<INT64_MAX);
   return rc==SQLITE_ROW || rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 

@@ -507,7 +507,7 @@ int bloom_index_layout_read(bloom_index *index, const index_layout **layout){
     if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
     if( rc==SQLITE_ROW ) is_good = 0; /* triggers read the first one */
   }
-  bloom_index_fixed_give_back(index, INDEX_FIXED_STATE);
+  bloom_index_fixed_give_back(index, INDEX_FIXED_STATE, is_good);
   if( rc!=SQLITE_DONE && rc!=SQLITE_ROW ) return rc==SQLITE_ERROR ? SQLITE_CORRUPT_VTAB : rc;
   if( is_good ) index->number = (*layout)->number;
   return is_good ? SQLITE_OK : SQLITE_CORRUPT_VTAB;

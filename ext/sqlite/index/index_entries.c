@@ -224,7 +224,7 @@ static int run_load(index_run_reader *reader, const index_run *run, uint64_t wan
   }else if( rc==SQLITE_DONE || rc==SQLITE_ERROR ){
     rc = SQLITE_CORRUPT_VTAB;
   }
-  bloom_index_fixed_give_back(index, INDEX_FIXED_ENTRIES + reader->key);
+  bloom_index_fixed_give_back(index, INDEX_FIXED_ENTRIES + reader->key, rc==SQLITE_OK);
   return rc;
 }
 

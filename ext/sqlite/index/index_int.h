@@ -139,6 +139,7 @@ typedef struct bloom_index {
   index_bounds bounds;         /* those that were read last */
   index_statement *statements; /* those that are kept */
   sqlite3_stmt *fixed[INDEX_NUM_FIXED]; /* and those that each look-up needs; NULL: not compiled */
+  uint8_t is_proven[INDEX_NUM_FIXED];   /* of these: bloom_index_fixed_give_back() */
   /* They hold as long as num_checks is accesses_checks. */
   index_known_access accesses[INDEX_NUM_ACCESSES];
   uint32_t accesses_checks, next_access;
@@ -179,14 +180,17 @@ int bloom_index_statement_take(bloom_index *index, char *sql, sqlite3_stmt **sta
 void bloom_index_statement_give_back(bloom_index *index, sqlite3_stmt *statement);
 void bloom_index_statements_free(bloom_index *index);
 
-/* Forgets them, but for those that are lasting. */
+/* Forgets them, but for those that are lasting or proven. */
 void bloom_index_statements_forget(bloom_index *index);
 
 /* Returns a statement that each look-up needs, compiled if it is not; the format, for
 ** sqlite3_mprintf(), is always the same.  It is given back before it is taken again. */
 int bloom_index_fixed_take(bloom_index *index, int fixed, sqlite3_stmt **statement,
                            const char *format, ...);
-void bloom_index_fixed_give_back(bloom_index *index, int fixed);
+
+/* Gives it back.  is_proven: what it returned shows that no authorizer hid something from it when
+** it was compiled, or would show it; then it is kept when a plan is made. */
+void bloom_index_fixed_give_back(bloom_index *index, int fixed, int is_proven);
 
 /* Forgets these: names in them are others now. */
 void bloom_index_fixed_forget(bloom_index *index);

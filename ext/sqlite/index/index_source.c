@@ -333,7 +333,7 @@ static int source_find_version(bloom_index *index, sqlite3_int64 *version){
                                   index->schema);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
   if( rc==SQLITE_ROW ) *version = sqlite3_column_int64(row, 0);
-  bloom_index_fixed_give_back(index, INDEX_FIXED_VERSION);
+  bloom_index_fixed_give_back(index, INDEX_FIXED_VERSION, 1);
   return rc==SQLITE_ROW || rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 

@@ -6,7 +6,8 @@
 ** one again by itself where the schema changed.  xDisconnect frees them.
 **
 ** An authorizer may have hidden something when one was compiled, and SQLite does not tell when it
-** is gone.  So what finds rows is kept no longer than until the next plan is made.
+** is gone.  So what finds rows is kept no longer than until the next plan is made, unless its
+** results prove that nothing is hidden: a row of entries has a checksum, a hidden id is NULL.
 */
 #include "index_int.h"
 
@@ -130,8 +131,9 @@ int bloom_index_fixed_take(bloom_index *index, int fixed, sqlite3_stmt **stateme
   return rc;
 }
 
-void bloom_index_fixed_give_back(bloom_index *index, int fixed){
+void bloom_index_fixed_give_back(bloom_index *index, int fixed, int is_proven){
   sqlite3_reset(index->fixed[fixed]);
+  index->is_proven[fixed] = is_proven!=0;
   /* Another file may come under it, which SQLite does not notice. */
   if( !index->is_steady ){
     sqlite3_finalize(index->fixed[fixed]);
@@ -141,10 +143,12 @@ void bloom_index_fixed_give_back(bloom_index *index, int fixed){
 
 void bloom_index_statements_forget(bloom_index *index){
   index_statement **place = &index->statements;
-  sqlite3_stmt *version = index->fixed[INDEX_FIXED_VERSION];
-  index->fixed[INDEX_FIXED_VERSION] = NULL;
-  bloom_index_fixed_forget(index);
-  index->fixed[INDEX_FIXED_VERSION] = version;
+  int i;
+  for(i=0; i<INDEX_NUM_FIXED; i++){
+    if( index->is_proven[i] ) continue;
+    sqlite3_finalize(index->fixed[i]);
+    index->fixed[i] = NULL;
+  }
   while( *place ){
     (*place)->is_stale = !(*place)->is_lasting;
     if( (*place)->is_stale && !(*place)->is_taken ) statement_free(statement_unlink(place));

@@ -51,7 +51,7 @@ int bloom_index_zones_read(bloom_index *index, const index_generation *generatio
   }else if( rc==SQLITE_DONE || rc==SQLITE_ERROR ){
     rc = SQLITE_CORRUPT_VTAB;
   }
-  bloom_index_fixed_give_back(index, INDEX_FIXED_ENTRIES + key);
+  bloom_index_fixed_give_back(index, INDEX_FIXED_ENTRIES + key, rc==SQLITE_OK);
   return rc;
 }
 
