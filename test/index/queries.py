@@ -96,6 +96,8 @@ class Queries:
                 return "%s >= %s AND %s%s < %s" % (column, self.value(), column, r.choice(["", " COLLATE NOCASE", " COLLATE BINARY"]), self.value())
             if form == 11:
                 return "%s %s" % (column, r.choice(["IS NULL", "NOT NULL", "COLLATE NOCASE = 'ABC'", "COLLATE RTRIM >= 'abc'", "COLLATE NOCASE < 'B'"]))
+            if r.random() < 0.7:  # as pages are turned
+                return "(%s, %s.%s) %s (%s, %s)" % (column, alias, quoted(run.id), r.choice(["<", ">", "<=", ">=", "=", "<>"]), self.value(True), self.id_value())
             # Of a row value's IN SQLite compares a virtual table's columns without affinity.
             return "(%s, %s.%s) IN (VALUES(%s, %s))" % (column, alias, quoted(r.choice(run.columns)), self.value(True), self.value(True))
         if run.regexp_mode and r.random() < 0.3:
@@ -137,7 +139,7 @@ class Queries:
         if form < 0.3:
             return "SELECT * FROM {t} AS t WHERE " + self.condition("t"), self.parameters, False
         if form < 0.45:
-            sql = "SELECT %s, %s FROM {t} AS t WHERE %s ORDER BY %s%s" % (one_id, self.column(), self.condition("t"), one_id, r.choice(["", " DESC"]))
+            sql = "SELECT %s, %s FROM {t} AS t WHERE %s ORDER BY %s%s" % (one_id, self.column(), self.condition("t", r.choice([0, 2])), one_id, r.choice(["", " DESC"]))
             if r.random() < 0.5:
                 sql += " LIMIT %d" % r.randint(0, 20)
                 if r.random() < 0.5:
@@ -151,7 +153,7 @@ class Queries:
                 columns = list(dict.fromkeys(columns))
             order = ", ".join("t.%s%s" % (quoted(name), r.choice(["", " DESC", "", " DESC", " COLLATE NOCASE", " NULLS LAST"]))
                               for name in columns)
-            where = " WHERE " + self.condition("t") if r.random() < 0.6 else ""
+            where = " WHERE " + self.condition("t", r.choice([0, 2])) if r.random() < 0.6 else ""
             limit = " LIMIT %d" % r.choice([-1, 0, 1, 3, 10, 50]) + r.choice(["", "", " OFFSET 3"]) if r.random() < 0.7 else ""
             return "SELECT %s, %s FROM {t} AS t%s ORDER BY %s, %s%s%s" % (self.column(), one_id, where, order, one_id, r.choice(["", " DESC"]), limit), self.parameters, True
         if form < 0.53 and run.range_columns:
@@ -194,8 +196,8 @@ class Queries:
                 return self.query()
             return "SELECT %s, o.n, %s FROM %s %s %s ON %s%s" % (one_id, self.column(), tables[0], kind, tables[1], on, where), self.parameters, False
         if form < 0.9:
-            return "SELECT o.n, (SELECT count(*) FROM {t} AS t WHERE %s = o.%s AND %s) FROM o" % (
-                self.column(), r.choice(OTHERS), self.condition("t")), self.parameters, False
+            return "SELECT o.n, (SELECT count(*) FROM {t} AS t WHERE %s %s o.%s AND %s) FROM o" % (
+                self.column(), r.choice(["=", "=", "<>", "IS NOT"]), r.choice(OTHERS), self.condition("t")), self.parameters, False
         if form < 0.94:
             on = "a.%s = b.%s" % (quoted(r.choice(run.columns)), quoted(r.choice(run.columns)))
             return "SELECT a.%s, b.%s FROM {t} AS a JOIN {t} AS b ON %s WHERE %s AND %s LIMIT 200000" % (

@@ -7,6 +7,7 @@ BLOOM_TEST_STEPS=1 prints all of them.
 """
 import os
 import random
+import sqlite3
 import sys
 
 from log import command, state, steps_of  # the first: it finds the others
@@ -198,6 +199,47 @@ def many_conditions(files):
         error = error_of(db, "SELECT count(*) FROM by_k WHERE id IN (%s)" % ", ".join(map(str, range(1, 140, 2))))
         db.set_progress_handler(None, 0)
         assert error is None or "interrupted" in str(error), error
+
+
+# How many times the table's steps a query takes at most, from SQLite 3.52 on and before it; 0: as many as it likes.
+BESIDE_THE_TABLE = {
+    "SELECT id, message FROM {t} ORDER BY ts LIMIT 10 OFFSET 1000": (1.2, 3),
+    "SELECT id FROM {t} WHERE ts > ? ORDER BY ts DESC LIMIT 10 OFFSET 1000": (1.2, 3.1),
+    "SELECT id FROM {t} WHERE ts > ? AND service IS NOT 'web' AND n <> 5 ORDER BY ts LIMIT 5 OFFSET 200": (1.4, 0),
+    "SELECT id FROM {t} WHERE n IS NOT NULL ORDER BY n, id LIMIT 10 OFFSET 100": (1.5, 0),
+    "SELECT id FROM {t} ORDER BY service, id LIMIT 10": (1.2, 0),
+    # SQLite leaves out some of the rows, and passes no more of it than ts >= ?.
+    "SELECT id FROM {t} WHERE (ts, id) > (?, 2000) ORDER BY ts, id LIMIT 10": (0, 0), "SELECT id FROM {t} WHERE (ts, id) > (?, 2000) ORDER BY ts, id LIMIT 10 OFFSET 5": (0, 0),
+    "SELECT id FROM {t} WHERE (ts, id) <= (?, 2000) ORDER BY ts DESC, id DESC LIMIT 10": (0, 0), "SELECT id FROM {t} WHERE ts >= ? AND id % 7 = 3 ORDER BY ts, id LIMIT 10": (0, 0),
+    "SELECT id FROM {t} WHERE ts IN (?, 100, 7, 100) ORDER BY id LIMIT 10 OFFSET 3": (0, 0), "SELECT id FROM {t} WHERE ts = ? OR service = 'api' ORDER BY id LIMIT 10 OFFSET 3": (0, 0),
+    "SELECT id FROM {t} WHERE code > ? ORDER BY id LIMIT 10 OFFSET 3": (0, 0), "SELECT id FROM {t} WHERE ts < n AND id > ? ORDER BY id LIMIT 10 OFFSET 3": (0, 0),
+    "SELECT id FROM {t} WHERE ts > ? UNION ALL SELECT id FROM {t} WHERE ts < 50 LIMIT 40 OFFSET 7": (0, 0),
+    "SELECT count(*) FROM {t} WHERE service <> 'web' AND id <> ?": (1.7, 0),
+    "SELECT id FROM {t} WHERE code <> ?": (0, 0), "SELECT id FROM {t} WHERE code IS NOT ?": (0, 0),
+    "SELECT count(*) FROM {t} WHERE ts > ? AND ts < 5000": (2.5, 2.5), "SELECT count(*) FROM {t} WHERE id > ? AND id <= 5000": (2.5, 2.5),
+    "SELECT count(*) FROM {t} AS a JOIN {t} AS b ON b.id = a.id + 1 WHERE a.id > ?": (4, 4),
+    "SELECT DISTINCT service, n FROM {t} WHERE ts > ?": (2.5, 2.5), "SELECT DISTINCT service, n FROM {t}": (2.5, 2.5),
+}
+
+
+@test
+def as_many_as_the_table(files):
+    """Where the source leaves rows out, SQLite checks none of them; nor does it skip those of an OFFSET."""
+    db = files.connect(":memory:")
+    execute(db, "PRAGMA automatic_index = OFF", "CREATE TABLE log(id INTEGER PRIMARY KEY, ts INTEGER, service TEXT, code TEXT, n INTEGER, message TEXT, trace)",
+            "INSERT INTO log WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 6000) SELECT i, i * 7919 % 5003, CASE i % 4 WHEN 1 THEN 'api' ELSE 'web' END,"
+            " CASE i % 3 WHEN 0 THEN i ELSE i || '.0' END, nullif(i % 11, 3), 'request ' || i, 'trace' || i FROM c",
+            "CREATE INDEX log_ts ON log(ts)", "CREATE INDEX log_service ON log(service)", "CREATE INDEX log_n ON log(n)", "CREATE VIRTUAL TABLE log_index USING bloom_index(log, trace)")
+    command(db, "merge")
+    one(db, "SELECT count(*) FROM log_index WHERE ts = 0")
+    for sql, shares in BESIDE_THE_TABLE.items():
+        for value in (2000, 2000.0, "2000", "x") if "?" in sql else (None,):
+            values = [] if value is None else [value]
+            wanted, most = steps_of(db, sql.format(t="log"), *values)
+            rows, steps = steps_of(db, sql.format(t="log_index"), *values)
+            expect(rows, wanted, sql) if "ORDER BY" in sql else expect(sorted(rows, key=repr), sorted(wanted, key=repr), sql)
+            share = shares[sqlite3.sqlite_version_info < (3, 52)]
+            assert share == 0 or most < 100 or steps < share * most + 20, "%s: %d tens of steps, of the table %d" % (sql, steps, most)
 
 
 @test

@@ -24,8 +24,8 @@
 /* Reads a line of EXPLAIN QUERY PLAN.  Nothing but the source is searched: lists of IN are
 ** scanned. */
 static void cost_read_line(const char *line, index_access *access){
-  /* Not that for the last terms of an order, which sorts few rows at a time. */
   if( strncmp(line, "USE TEMP B-TREE FOR ORDER", 25)==0 ) access->sorts = 1;
+  else if( strncmp(line, "USE TEMP B-TREE", 15)==0 ) access->sorts_last = 1;
   if( strncmp(line, "SEARCH ", 7)==0 ){
     const int is_below = strstr(line, "<?")!=NULL, is_above = strstr(line, ">?")!=NULL;
     if( strstr(line, " INTEGER PRIMARY KEY (rowid=?)") ) access->way = INDEX_ACCESS_ROW;
@@ -179,9 +179,9 @@ static double cost_selectivity(const index_plan *plan){
   double share = 1;
   int i;
   for(i=0; i<plan->num_conditions; i++){
-    if( plan->conditions[i].kind==INDEX_EQ || plan->conditions[i].kind==INDEX_IS
-       || bloom_index_kinds[plan->conditions[i].kind].is_pattern ) share /= 20;
-    else share /= 4;
+    const index_condition_kind kind = plan->conditions[i].kind;
+    if( kind==INDEX_EQ || kind==INDEX_IS || bloom_index_kinds[kind].is_pattern ) share /= 20;
+    else if( kind!=INDEX_NE && kind!=INDEX_IS_NOT && kind!=INDEX_IS_NOT_NULL ) share /= 4;
   }
   return share;
 }

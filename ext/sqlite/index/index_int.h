@@ -81,7 +81,8 @@ typedef enum index_access_way {
 typedef struct index_access {
   index_access_way way;
   int is_or;
-  int sorts; /* it needs a temporary B-tree for all of an order */
+  int sorts; /* it needs a temporary B-tree for all of an order, */
+  int sorts_last; /* or for its last terms, of few rows at a time */
 } index_access;
 
 /* The access of a statement that was looked at before. */

@@ -16,6 +16,9 @@
 **   TEXT, none        other TEXT           =, IS, > and >= if it is no number; else nothing
 **   TEXT              a number             =, IS: as a number, and of a REAL as its text, too
 **   none              a number             > and >=: as it is; else as a number
+**   TEXT, none        a number, a text     <>, IS NOT: as it is, for what differs as a number does
+**                                          as a text, too; but nothing of a REAL beside TEXT, which
+**                                          becomes a text of 15 digits
 **
 ** The two ends of a range that SQLite may have made of `LIKE 'begin%'` are passed as one, together
 ** with BLOBs, or not at all where numbers may be in it.
@@ -31,6 +34,10 @@
 
 static int pass_is_range(index_condition_kind kind){
   return kind==INDEX_GT || kind==INDEX_GE || kind==INDEX_LT || kind==INDEX_LE;
+}
+
+static int pass_is_not(index_condition_kind kind){
+  return kind==INDEX_NE || kind==INDEX_IS_NOT;
 }
 
 /* Returns 1 if a value is surely a parameter's, which SQLite tells from 3.28 on. */
@@ -59,16 +66,18 @@ static int pass_may_be_of_pattern(index_condition condition, char affinity,
   return may_be && sqlite3_libversion_number()<3038000;
 }
 
-static index_form pass_form_of_text(index_condition condition, char affinity, sqlite3_value *value){
+static index_form pass_form_of_text(const bloom_index *index, index_condition condition,
+                                    char affinity, sqlite3_value *value){
   const int is_below = condition.kind==INDEX_LT || condition.kind==INDEX_LE;
   const int is_bound = pass_is_bound(value);
   const unsigned char *text = sqlite3_value_text(value);
   /* Binding takes a byte order mark from UTF-16, which begins with 0xEF in UTF-8. */
-  if( text==NULL || text[0]==0xEF ) return INDEX_FORM_NONE;
+  if( text==NULL || (text[0]==0xEF && index->letter_bytes!=1) ) return INDEX_FORM_NONE;
   if( condition.is_literal ) return INDEX_FORM_PLAIN;
   if( pass_is_range(condition.kind) && !is_bound
    && pass_may_be_of_pattern(condition, affinity, text) ) return INDEX_FORM_NONE;
   if( affinity!='t' && affinity!='b' ) return INDEX_FORM_PLAIN;
+  if( pass_is_not(condition.kind) ) return INDEX_FORM_PLAIN;
   if( is_bound && !(is_below && !bloom_text_may_be_number(value)) ) return INDEX_FORM_PLAIN;
   if( is_bound ) return INDEX_FORM_BELOW;
   return is_below || bloom_text_may_be_number(value) ? INDEX_FORM_NONE : INDEX_FORM_PLAIN;
@@ -76,6 +85,9 @@ static index_form pass_form_of_text(index_condition condition, char affinity, sq
 
 static index_form pass_form_of_number(index_condition condition, char affinity, int type){
   if( affinity!='t' && affinity!='b' ) return INDEX_FORM_PLAIN;
+  if( pass_is_not(condition.kind) ){
+    return affinity=='t' && type==SQLITE_FLOAT ? INDEX_FORM_NONE : INDEX_FORM_PLAIN;
+  }
   if( affinity=='t' ){
     if( pass_is_range(condition.kind) ) return INDEX_FORM_NONE;
     return type==SQLITE_FLOAT ? INDEX_FORM_NUMBER_OR_TEXT : INDEX_FORM_NUMBER;
@@ -114,7 +126,7 @@ index_form bloom_index_pass_form(const bloom_index *index, const index_plan *pla
       || !pass_is_text(values[condition.partner]) ? INDEX_FORM_NONE : INDEX_FORM_PREFIX;
   }
   switch( value ? sqlite3_value_type(value) : SQLITE_NULL ){
-    case SQLITE_TEXT: return pass_form_of_text(condition, affinity, value);
+    case SQLITE_TEXT: return pass_form_of_text(index, condition, affinity, value);
     case SQLITE_INTEGER:
     case SQLITE_FLOAT: return pass_form_of_number(condition, affinity, sqlite3_value_type(value));
     default: return INDEX_FORM_PLAIN;
@@ -286,7 +298,8 @@ char *bloom_index_pass_statement(const bloom_index *index, const index_plan *pla
                                                             ? " DESC" : "");
   else pass_append_order(index, sql, plan, reading);
   if( plan->limit>=0 ) sqlite3_str_appendf(sql, " LIMIT ?%d", 3 + plan->limit);
-  else if( reading==INDEX_READ_COST && plan->num_wanted>0 ){
+  if( plan->offset>=0 ) sqlite3_str_appendf(sql, " OFFSET ?%d", 3 + plan->offset);
+  if( plan->limit<0 && reading==INDEX_READ_COST && plan->num_wanted>0 ){
     sqlite3_str_appendf(sql, " LIMIT %d", plan->num_wanted);
   }
   return sqlite3_str_finish(sql);
@@ -351,6 +364,9 @@ int bloom_index_pass_bind(bloom_index *index, sqlite3_stmt *rows, const index_pl
   }
   if( rc==SQLITE_OK && plan->limit>=0 ){
     rc = bloom_sql_bind(rows, 3 + plan->limit, args[plan->limit]);
+  }
+  if( rc==SQLITE_OK && plan->offset>=0 ){
+    rc = bloom_sql_bind(rows, 3 + plan->offset, args[plan->offset]);
   }
   return rc;
 }

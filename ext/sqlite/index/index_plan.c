@@ -45,14 +45,18 @@ static int plan_find_zone(const bloom_index *index, index_condition condition,
                           const char *collation){
   const int is_equality = condition.kind==INDEX_EQ || condition.kind==INDEX_IS;
   int i;
-  if( condition.is_on_id || index_is_regexp(condition.kind) ) return -1;
+  if( condition.is_on_id || condition.kind==INDEX_NE || condition.kind==INDEX_IS_NOT
+   || index_is_regexp(condition.kind) ) return -1;
   for(i=0; i<index->config.num_keys; i++){
     const index_key *key = &index->config.keys[i];
     if( key->column!=condition.column || !key->is_range || key->doubt ) continue;
     if( index_is_null_test(condition.kind)
      || bloom_index_kinds[condition.kind].is_pattern ) return i;
-    return is_equality ? (plan_is_collation_usable(key, collation) ? i : -1)
-      : sqlite3_stricmp(key->collation, collation)==0 ? i : -1;
+    if( is_equality ) return plan_is_collation_usable(key, collation) ? i : -1;
+    if( sqlite3_stricmp(key->collation, collation)==0 ) return i;
+    /* As SQLite makes of LIKE 'begin%'. */
+    return sqlite3_stricmp(key->collation, "BINARY")==0
+        && sqlite3_stricmp(condition.collation, "NOCASE")==0 ? i : -1;
   }
   return -1;
 }
@@ -114,8 +118,8 @@ static int plan_condition(const bloom_index *index, sqlite3_index_info *info, in
   /* Up to 3.44 these leak out of the ON clauses of outer joins. */
   if( bloom_index_kinds[kind].is_pattern && condition->key<0
      && sqlite3_libversion_number()<3052000 ) return 0;
-  if( kind==INDEX_IS_NOT_NULL
-     && (condition->zone<0 || sqlite3_libversion_number()<3052000) ) return 0;
+  if( (kind==INDEX_IS_NOT_NULL || kind==INDEX_NE || kind==INDEX_IS_NOT)
+     && sqlite3_libversion_number()<3052000 ) return 0;
   return condition->key>=0 || condition->zone>=0 || !condition->is_unpassed;
 }
 
@@ -218,9 +222,10 @@ static int plan_may_be_number(sqlite3_value *text){
 }
 
 /* Returns 1 if SQLite need not check a condition: the source does, and compares as SQLite would. */
-static int plan_can_omit(const bloom_index *index, sqlite3_index_info *info, int number,
+static int plan_can_omit(bloom_index *index, sqlite3_index_info *info, int number,
                          const index_condition *condition, sqlite3_value *literal, int flags){
   const char *told;
+  char affinity;
   if( condition->is_unpassed || condition->is_list ) return 0;
   /* A pattern that is a BLOB means other characters in UTF-16, so it is not passed. */
   if( bloom_index_kinds[condition->kind].is_pattern ){
@@ -228,15 +233,21 @@ static int plan_can_omit(const bloom_index *index, sqlite3_index_info *info, int
       && !(flags & INDEX_PLAN_UNCHECKED)
       && !plan_has_range(info, info->aConstraint[number].iColumn);
   }
-  if( condition->kind==INDEX_IS_NULL ) return 1;
-  if( literal==NULL || condition->is_on_id ) return 0;
+  if( index_is_null_test(condition->kind) ) return 1;
   told = sqlite3_vtab_collation(info, number);
-  if( condition->collation[0]==0
+  if( !condition->is_on_id && condition->collation[0]==0
      && sqlite3_stricmp(told, index->columns.list[condition->column].collation)!=0 ) return 0;
-  if( sqlite3_value_type(literal)!=SQLITE_TEXT ){
-    return sqlite3_value_type(literal)==SQLITE_BLOB || sqlite3_value_type(literal)==SQLITE_NULL;
+  if( literal && !condition->is_on_id ){
+    const int type = sqlite3_value_type(literal);
+    if( type==SQLITE_TEXT ) return plan_is_ascii(literal) && !plan_may_be_number(literal);
+    if( type==SQLITE_BLOB || type==SQLITE_NULL ) return 1;
   }
-  return plan_is_ascii(literal) && !plan_may_be_number(literal);
+  /* Beside numbers all is converted, in the source as here. */
+  affinity = (char)(condition->is_on_id ? 'i'
+    : bloom_affinity_of(index->columns.list[condition->column].type));
+  return affinity!='t' && affinity!='b' && sqlite3_libversion_number()>=3038000
+      && !(flags & INDEX_PLAN_UNCHECKED) && bloom_index_learn_encoding(index)==SQLITE_OK
+      && index->letter_bytes==1;
 }
 
 /* Returns 1 if a constraint may be the other end of the range of a pattern. */
@@ -383,13 +394,24 @@ static int plan_set_orders(const bloom_index *index, const sqlite3_index_info *i
   return i==info->nOrderBy;
 }
 
-/* Returns the constraint LIMIT, if nothing but it is asked of the rows: then the source may stop
-** there.  -1: none.  A row that SQLite left out afterwards would be missing.  SQLite 3.38, which
-** began to pass it, and 3.40 keep `a = c` of one table to themselves: 3.52 is known not to. */
-static int plan_find_limit(const sqlite3_index_info *info){
-  const struct sqlite3_index_constraint *only = info->nConstraint==1 ? info->aConstraint : NULL;
-  if( only==NULL || sqlite3_libversion_number()<3052000 ) return -1;
-  return only->op==SQLITE_INDEX_CONSTRAINT_LIMIT && only->usable ? 0 : -1;
+/* Returns the constraint LIMIT, and sets *offset to that of OFFSET, if SQLite leaves out none of
+** the source's rows: then the source may stop there.  -1: there is none.  SQLite 3.38, which began
+** to pass it, and 3.40 keep `a = c` of one table to themselves: 3.52 is known not to.  It checks
+** the first 16 constraints alone as little as it is told, and (a, b) > (?, ?), which it passes as
+** a >= ?, in any case. */
+static int plan_find_limit(sqlite3_index_info *info, int *offset){
+  int i, limit = -1;
+  *offset = -1;
+  for(i=0; i<info->nConstraint; i++){
+    const struct sqlite3_index_constraint constraint = info->aConstraint[i];
+    if( constraint.op==SQLITE_INDEX_CONSTRAINT_LIMIT ) limit = i;
+    else if( constraint.op==SQLITE_INDEX_CONSTRAINT_OFFSET ) *offset = i;
+    else if( i>=16 || !info->aConstraintUsage[i].omit ) return -1;
+    else if( (constraint.op==SQLITE_INDEX_CONSTRAINT_GE || constraint.op==SQLITE_INDEX_CONSTRAINT_LE)
+             && plan_literal(info, i)==NULL ) return -1;
+    if( !constraint.usable ) return -1;
+  }
+  return sqlite3_libversion_number()>=3052000 ? limit : -1;
 }
 
 /* Returns how many rows a literal LIMIT, with its OFFSET, asks for; 0: it is not known. */
@@ -480,15 +502,18 @@ static int plan_find_access(bloom_index *index, sqlite3_index_info *info, const 
 static int plan_take_free(bloom_index *index, sqlite3_index_info *info, index_plan *plan,
                           int has_order, index_access access){
   const int is_scan = access.way==INDEX_ACCESS_SCAN;
-  const int limit = plan_find_limit(info), is_checked = !(plan->flags & INDEX_PLAN_UNCHECKED);
+  int offset;
+  const int limit = plan_find_limit(info, &offset);
+  const int is_checked = !(plan->flags & INDEX_PLAN_UNCHECKED);
   const int is_by_id = has_order && plan->orders[0].column<0;
   int rc = SQLITE_OK;
   plan->flags |= INDEX_PLAN_FREE;
   if( has_order && !is_by_id && is_checked && limit<0 ){
     plan->num_wanted = plan_num_wanted(info);
     rc = plan_find_access(index, info, plan, &access);
-    /* DISTINCT needs no order: a search pays more. */
-    if( access.way==INDEX_ACCESS_SCAN && !is_scan && bloom_vtab_is_distinct(info) ) has_order = 0;
+    /* DISTINCT needs no order: a search pays more, and to sort all rows does not. */
+    if( (access.sorts_last || (access.way==INDEX_ACCESS_SCAN && !is_scan))
+     && bloom_vtab_is_distinct(info) ) has_order = 0;
   }
   /* SQLite's sorter knows of a LIMIT how many rows are worth it. */
   if( has_order && (is_by_id || limit>=0 || !access.sorts) && (is_checked || is_by_id) ){
@@ -500,6 +525,11 @@ static int plan_take_free(bloom_index *index, sqlite3_index_info *info, index_pl
     plan->limit = plan->num_conditions;
     info->aConstraintUsage[limit].argvIndex = plan->num_conditions + 1;
     info->aConstraintUsage[limit].omit = 1;
+    if( offset>=0 ){
+      plan->offset = plan->num_conditions + 1;
+      info->aConstraintUsage[offset].argvIndex = plan->num_conditions + 2;
+      info->aConstraintUsage[offset].omit = 1;
+    }
   }
   return rc;
 }
@@ -551,7 +581,7 @@ static int plan_choose(bloom_index *index, sqlite3_index_info *info, index_plan 
   const int is_by_id = has_order && plan->orders[0].column<0;
   const int can_prune = plan_has_blocks(plan) && !(plan->flags & INDEX_PLAN_READS_ALL);
   index_plan without_order = *plan;
-  index_access access = {INDEX_ACCESS_SCAN, 0, 0}, ordered;
+  index_access access = {.way = INDEX_ACCESS_SCAN}, ordered;
   index_cost cost, of_blocks;
   int is_sliced = 0, rc = SQLITE_OK;
   without_order.num_orders = 0;
@@ -624,7 +654,7 @@ static void plan_see_end(bloom_index *index, sqlite3_index_info *info){
 
 int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   bloom_index *index = index_of(vtab);
-  index_plan plan = {.limit = -1};
+  index_plan plan = {.limit = -1, .offset = -1};
   index_plan_remark remark = {.doubted_key = -1};
   double num_rows = INDEX_UNKNOWN_ROWS;
   int rc;

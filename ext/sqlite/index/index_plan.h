@@ -12,8 +12,9 @@
 
 /* The operator between a column and a value.  Each kind has a row in bloom_index_kinds[]. */
 typedef enum index_condition_kind {
-  INDEX_EQ, INDEX_IS, INDEX_GT, INDEX_GE, INDEX_LT, INDEX_LE, INDEX_IS_NULL, INDEX_IS_NOT_NULL,
-  INDEX_LIKE, INDEX_GLOB, INDEX_REGEXP, INDEX_REGEXP_IN_ANY_CASE, INDEX_NUM_KINDS
+  INDEX_EQ, INDEX_IS, INDEX_GT, INDEX_GE, INDEX_LT, INDEX_LE, INDEX_NE, INDEX_IS_NOT,
+  INDEX_IS_NULL, INDEX_IS_NOT_NULL, INDEX_LIKE, INDEX_GLOB, INDEX_REGEXP,
+  INDEX_REGEXP_IN_ANY_CASE, INDEX_NUM_KINDS
 } index_condition_kind;
 
 typedef struct index_kind {
@@ -78,7 +79,7 @@ typedef struct index_plan {
   int num_conditions;
   index_order orders[INDEX_MAX_ORDERS]; /* the order in which rows come */
   int num_orders;
-  int limit;                   /* the number of LIMIT's argument; -1: there is none */
+  int limit, offset;           /* the numbers of their arguments; -1: there is none */
   int num_wanted;              /* rows by LIMIT and OFFSET, for costs; 0: not known */
   sqlite3_uint64 columns_used; /* SQLite's colUsed: its last bit is for all columns from 63 on */
 } index_plan;

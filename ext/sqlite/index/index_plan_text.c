@@ -20,7 +20,7 @@
 **   c"n"  it compares by collation n
 **
 ** The second field is the order: each column's number, -1 for the id, with + or - behind it; then
-** `l` if there is a limit.  The third is `u` and the columns that are used, in hexadecimal.
+** `l` if there is a LIMIT, and `o` if there is an OFFSET.  The third is `u` and the columns that are used, in hexadecimal.
 */
 #include "index_plan.h"
 #include "index_source.h"
@@ -38,6 +38,8 @@ const index_kind bloom_index_kinds[INDEX_NUM_KINDS] = {
   [INDEX_GE]      = {SQLITE_INDEX_CONSTRAINT_GE,     'G', ">=",      1, 0, 0},
   [INDEX_LT]      = {SQLITE_INDEX_CONSTRAINT_LT,     '<', "<",       1, 0, 0},
   [INDEX_LE]      = {SQLITE_INDEX_CONSTRAINT_LE,     'L', "<=",      1, 0, 0},
+  [INDEX_NE]      = {SQLITE_INDEX_CONSTRAINT_NE,     'd', "<>",      0, 0, 0},
+  [INDEX_IS_NOT]  = {SQLITE_INDEX_CONSTRAINT_ISNOT,  'I', "IS NOT",  0, 0, 0},
   [INDEX_IS_NULL] = {SQLITE_INDEX_CONSTRAINT_ISNULL, 'n', "IS NULL", 0, 0, 0},
   [INDEX_IS_NOT_NULL] = {SQLITE_INDEX_CONSTRAINT_ISNOTNULL, 'N', "IS NOT NULL", 0, 0, 0},
   [INDEX_LIKE]    = {SQLITE_INDEX_CONSTRAINT_LIKE,   'l', "LIKE",    0, 1, 1},
@@ -146,7 +148,7 @@ char *bloom_index_plan_print(const bloom_index *index, const index_plan *plan,
     sqlite3_str_appendf(text, "%d%s", plan->orders[i].column, plan->orders[i].is_descending ? "-"
                         : "+");
   }
-  if( plan->limit>=0 ) sqlite3_str_appendall(text, "l");
+  if( plan->limit>=0 ) sqlite3_str_appendall(text, plan->offset>=0 ? "lo" : "l");
   sqlite3_str_appendf(text, ";u%llx]", plan->columns_used);
   if( !is_nomem ) return sqlite3_str_finish(text);
   sqlite3_free(sqlite3_str_finish(text));
@@ -205,7 +207,7 @@ static const char *plan_read_condition(const char *text, index_condition *condit
 void bloom_index_plan_read(int number, const char *text, index_plan *plan){
   memset(plan, 0, sizeof(*plan));
   plan->flags = number;
-  plan->limit = -1;
+  plan->limit = plan->offset = -1;
   text = strrchr(text, '[') + 1; /* no collation in it has that character */
   while( text[0]!=';' ){
     text = plan_read_condition(text, &plan->conditions[plan->num_conditions++]);
@@ -214,6 +216,8 @@ void bloom_index_plan_read(int number, const char *text, index_plan *plan){
   for(text++; text[0]!=';'; text++){
     if( text[0]=='l' ){
       plan->limit = plan->num_conditions;
+    }else if( text[0]=='o' ){
+      plan->offset = plan->num_conditions + 1;
     }else{
       const int column = plan_take_number(&text);
       plan->orders[plan->num_orders++] = (index_order){.column = column,
