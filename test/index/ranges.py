@@ -117,6 +117,9 @@ class Run:
             if r.random() < 0.4:
                 on += " AND v %s o.%s" % (r.choice(["<", ">="]), r.choice(list(OTHERS)))
             return "SELECT id, o.n FROM o %s {t} AS t ON %s WHERE o.n < 8" % (r.choice(["JOIN", "CROSS JOIN", "LEFT JOIN"]), on), []
+        if form < 0.42 and r.random() < 0.4:  # as SQLite makes of LIKE, or anybody
+            a, b = (literal(r.choice([self.beginning(), self.beginning()[:2] + r.choice("[_^`@{\\~ ") + self.beginning()])) for _ in "ab")
+            return "SELECT id FROM {t} AS t WHERE v %s %s COLLATE NOCASE%s" % (r.choice(["<", "<=", ">", ">="]), a, r.choice(["", " AND v < %s COLLATE NOCASE" % b])), []
         if form < 0.42:
             return "SELECT id FROM {t} AS t WHERE v LIKE %s" % literal(self.beginning() + "%"), []
         if form < 0.5:

@@ -407,7 +407,8 @@ static int plan_find_limit(sqlite3_index_info *info, int *offset){
     if( constraint.op==SQLITE_INDEX_CONSTRAINT_LIMIT ) limit = i;
     else if( constraint.op==SQLITE_INDEX_CONSTRAINT_OFFSET ) *offset = i;
     else if( i>=16 || !info->aConstraintUsage[i].omit ) return -1;
-    else if( (constraint.op==SQLITE_INDEX_CONSTRAINT_GE || constraint.op==SQLITE_INDEX_CONSTRAINT_LE)
+    else if( (constraint.op==SQLITE_INDEX_CONSTRAINT_GE
+              || constraint.op==SQLITE_INDEX_CONSTRAINT_LE)
              && plan_literal(info, i)==NULL ) return -1;
     if( !constraint.usable ) return -1;
   }

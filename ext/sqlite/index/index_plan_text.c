@@ -20,7 +20,8 @@
 **   c"n"  it compares by collation n
 **
 ** The second field is the order: each column's number, -1 for the id, with + or - behind it; then
-** `l` if there is a LIMIT, and `o` if there is an OFFSET.  The third is `u` and the columns that are used, in hexadecimal.
+** `l` if there is a LIMIT, and `o` if there is an OFFSET.  The third is `u` and the columns that
+** are used, in hexadecimal.
 */
 #include "index_plan.h"
 #include "index_source.h"

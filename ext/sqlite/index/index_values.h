@@ -129,10 +129,10 @@ int bloom_index_zone_span_of(const bloom_index *index, int key, sqlite3_value *v
                              int is_inexact, bloom_zone_span *span);
 
 /* Sets spans[] to the keys that a condition with this value asks for, at most two spans:
-** *num_spans. */
+** *num_spans.  is_nocase: it compares by NOCASE, though the column is BINARY, or NOCASE itself. */
 int bloom_index_zone_spans_asked(const bloom_index *index, int key, bloom_zone_operator comparison,
-                                 sqlite3_value *value, int is_literal, bloom_zone_span *spans,
-                                 size_t *num_spans);
+                                 sqlite3_value *value, int is_literal, int is_nocase,
+                                 bloom_zone_span *spans, size_t *num_spans);
 
 /* Sets spans[] to the keys that a pattern of LIKE or GLOB asks for, at most three spans. */
 int bloom_index_zone_spans_of_pattern(const bloom_index *index, int key, index_condition_kind kind,

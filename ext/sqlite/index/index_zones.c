@@ -76,6 +76,7 @@ static int zones_add_asked(const bloom_index *index, index_zone_test *test,
                                         test->spans + test->num_spans, &num_spans)
     : bloom_index_zone_spans_asked(index, test->key, comparison, value,
                                    condition.is_literal && !condition.is_list,
+                                   sqlite3_stricmp(condition.collation, "NOCASE")==0,
                                    test->spans + test->num_spans, &num_spans);
   test->num_spans += num_spans;
   return rc;
@@ -329,9 +330,30 @@ int bloom_index_zone_spans_of_pattern(const bloom_index *index, int key, index_c
   return rc;
 }
 
+/* Widens the keys of a TEXT by BINARY, so that what NOCASE has above it is above the first of them,
+** and what it has below it is below the last.  NOCASE has [ ] ^ _ ` and the backslash below each
+** letter, BINARY above capitals: there the first ends.  Behind a NUL NOCASE compares lengths. */
+static void zone_widen_case(sqlite3_value *value, bloom_zone_span *span){
+  const unsigned char *text = sqlite3_value_text(value);
+  const size_t num_bytes = text ? (size_t)sqlite3_value_bytes(value) : 0;
+  uint8_t upper[BLOOM_ZONE_TEXT_BYTES], lower[BLOOM_ZONE_TEXT_BYTES];
+  size_t num_upper = 0, num_lower = 0;
+  while( num_lower<num_bytes && num_lower<sizeof(lower) ){
+    const uint8_t byte = text[num_lower], letter = byte | 0x20;
+    const int is_letter = letter>='a' && letter<='z';
+    if( num_upper==num_lower && byte && (is_letter || byte<'[' || byte>'`') ){
+      upper[num_upper++] = is_letter ? byte & 0xdf : byte;
+    }
+    lower[num_lower++] = byte==0 ? 0x80 : is_letter ? letter : byte;
+    if( byte==0 ) break;
+  }
+  *span = bloom_zone_hull(*span, bloom_zone_of_text(upper, num_upper, BLOOM_ZONE_BINARY, 1));
+  *span = bloom_zone_hull(*span, bloom_zone_of_text(lower, num_lower, BLOOM_ZONE_BINARY, 1));
+}
+
 int bloom_index_zone_spans_asked(const bloom_index *index, int key, bloom_zone_operator comparison,
-                                 sqlite3_value *value, int is_literal, bloom_zone_span *spans,
-                                 size_t *num_spans){
+                                 sqlite3_value *value, int is_literal, int is_nocase,
+                                 bloom_zone_span *spans, size_t *num_spans){
   const bloom_column_kind kind = index->config.keys[key].equality.kind;
   const int type = sqlite3_value_type(value);
   const int is_number = type==SQLITE_INTEGER || type==SQLITE_FLOAT;
@@ -363,6 +385,7 @@ int bloom_index_zone_spans_asked(const bloom_index *index, int key, bloom_zone_o
     /* SQLite makes ranges of LIKE 'begin%', which finds ill-formed texts that are not in them. */
     rc = copy ? zone_text(index, key, copy, comparison!=BLOOM_ZONE_EQUAL, &spans[num++])
         : SQLITE_NOMEM;
+    if( rc==SQLITE_OK && is_nocase ) zone_widen_case(copy, &spans[num-1]);
     sqlite3_value_free(copy);
   }
   for(i=0; i<num && rc==SQLITE_OK; i++) spans[i] = bloom_zone_asked(comparison, spans[i]);
