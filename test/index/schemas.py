@@ -500,7 +500,7 @@ def triggers_are_plain(files):
     assert "OR IGNORE" not in sql, sql
 
 
-# -- Rows on their way ---------------------------------------------------------------------------------
+# -- While a statement writes ---------------------------------------------------------------------------------
 
 @test
 def a_temp_trigger_reads_before_the_row_is_noted(files):

@@ -562,7 +562,7 @@ def a_trigger_keeps_notes_out(files):
 
 OWN = ["DROP TRIGGER log_index_" + each for each in ("before_insert", "after_insert", "before_move", "before_update", "after_update")]
 REBUILD = "INSERT INTO log_index(log_index) VALUES ('rebuild')"
-# What is run before, and what while rows are on their way.
+# What is run before, and what while another statement writes.
 ON_THEIR_WAY = {
     "CREATE": (["DROP TABLE log_index"], "CREATE VIRTUAL TABLE log_index USING bloom_index(log, k)"),
     "rebuild": (OWN[3:], REBUILD),
@@ -570,7 +570,7 @@ ON_THEIR_WAY = {
 }
 
 
-def rows_are_on_their_way(files, how):
+def while_a_statement_writes(files, how):
     """A statement that was compiled without the index's triggers writes on: it has none to note its rows."""
     before, sql = ON_THEIR_WAY[how]
     if "column" in how and sqlite3.sqlite_version_info < (3, 35):
@@ -580,14 +580,14 @@ def rows_are_on_their_way(files, how):
     execute(db, *before)
     db.create_function("f", 1, lambda id: errors.append(error_of(db, sql)) or "late")
     db.execute("UPDATE log SET k = f(id) WHERE id = 77")
-    assert "rows are on their way" in str(errors[0]), errors
+    assert "while another statement of this connection writes" in str(errors[0]), errors
     db.execute(sql)
     expect(same(db, "SELECT id FROM {t} WHERE k = 'late'"), 1)
     command(db, "integrity-check")
 
 
 for how in ON_THEIR_WAY:
-    case(rows_are_on_their_way, how, how)
+    case(while_a_statement_writes, how, how)
 
 
 @test

@@ -166,7 +166,7 @@ def autocommit(files):
 
 @test
 def called_by_sql_of_its_own(files):
-    """A look-up within a statement of bloom's own cannot read the journal; CREATE reads no source while rows are on their way."""
+    """A look-up within a statement of bloom's own cannot read the journal; CREATE reads no source while another statement writes."""
     db = make(files, "DELETE")
     look, answers = "SELECT count(*) FROM f('nobody')", []
     db.create_function("look", 0, lambda: answers.append(one(db, look)))
@@ -177,12 +177,12 @@ def called_by_sql_of_its_own(files):
     db.execute("CREATE TABLE other(k)")
     db.create_function("make", 0, lambda: str(error_of(db, "CREATE VIRTUAL TABLE h USING bloom(other, k)")))
     db.execute("INSERT INTO other SELECT make()")
-    expect(one(db, "SELECT k FROM other"), "bloom: h cannot be made by a trigger, or while another statement writes: rows are on their way")
+    expect(one(db, "SELECT k FROM other"), "bloom: h cannot be made by a trigger, or while another statement of this connection writes")
 
 
 @test
 def an_open_blob_is_no_writer(files):
-    """SQLite has a statement without SQL for it, which writes; no row of a trigger is on its way."""
+    """SQLite has a statement without SQL for it, which writes; it fires no trigger."""
     db = make(files, "DELETE")
     if not hasattr(db, "blobopen"):
         raise Skip("Python 3.11's blobopen()")

@@ -82,10 +82,10 @@ static void add_part(const bloom_leveldb_kernels *kernels, const bloom_shape *sh
   }
 }
 
-/* A filter larger than a cache is written part after part, each in a pass over all
-** hashes.  Computing the positions again costs less than fetching lines from all over the
-** filter, whatever the order and the prefetching.  It does not pay if the hashes are so
-** few that hardly a line is fetched twice. */
+/* Adds hashes, a filter larger than a cache part after part, each in a pass over all hashes.
+** Computing the positions again costs less than fetching lines from all over the filter, whatever
+** the order and the prefetching.  It does not pay if the hashes are so few that hardly a line is
+** fetched twice. */
 void bloom_leveldb_add_by(const bloom_leveldb_kernels *kernels, const bloom_shape *shape,
                           uint8_t *filter, const bloom_hash_run *runs){
   const uint64_t num_bits = shape->num_slots;

@@ -319,8 +319,8 @@ static double cycles(const bloom_shape *shape, double fill_ratio){
 }
 
 /*
-** What hashes that resemble themselves or a stored one add, which shows in small filters and
-** where num_bits has a large divisor in common with 2^32-1.
+** Returns what hashes that resemble themselves or a stored one add, which shows in small filters
+** and where num_bits has a large divisor in common with 2^32-1.
 **
 ** stay   the delta is a multiple of num_bits, so that all probes meet until the sum passes 2^32
 ** cycles num_bits is a small odd number times 2^a, and 2^(a-j) divides the delta: the probes

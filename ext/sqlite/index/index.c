@@ -199,7 +199,7 @@ static int index_make(bloom_index *index, char **error){
   char *names = NULL;
   int num_tables = 0, has_state, rc = index_find_state(index, &has_state);
   if( rc==SQLITE_OK ) rc = bloom_index_tables_missing(index, has_state, &names);
-  if( rc==SQLITE_OK ) rc = bloom_index_refuse_what_is_in_the_way(index, names, 1, error);
+  if( rc==SQLITE_OK ) rc = bloom_index_check_names(index, names, 1, error);
   sqlite3_free(names);
   if( rc==SQLITE_OK ) rc = bloom_index_tables_create(index, has_state, &num_tables);
   if( rc==SQLITE_OK ) rc = bloom_index_canary_write(index);
@@ -285,8 +285,8 @@ static int index_create(sqlite3 *db, void *connection, int num_args, const char 
                          index->config.source, index->columns.num_columns);
   }
   if( rc==SQLITE_OK && bloom_sql_has_two_writers(index->connection) ){
-    rc = bloom_fail_vtab(error, "bloom_index: %s cannot be made while another statement writes:"
-                                " rows are on their way", index->name);
+    rc = bloom_fail_vtab(error, "bloom_index: %s cannot be made while another statement of this"
+                                " connection writes", index->name);
   }
   if( rc==SQLITE_OK ) rc = index_make(index, error);
   rc = bloom_index_failure(index, rc, error);
@@ -420,12 +420,12 @@ static int index_say_read_only(bloom_index *index){
 static int index_refuse_damaged(bloom_index *index, sqlite3_value *command){
   const char *text = command ? (const char *)sqlite3_value_text(command) : "";
   sqlite3_int64 ignored;
-  int has_rows = 0, rc = SQLITE_OK;
+  int is_mid_write = 0, rc = SQLITE_OK;
   if( text==NULL ) return SQLITE_NOMEM;
   if( bloom_command_read(text, &ignored)==BLOOM_COMMAND_MERGE ){
-    rc = bloom_sql_has_rows_on_their_way(index->connection, &has_rows);
+    rc = bloom_sql_may_be_mid_write(index->connection, &is_mid_write);
   }
-  return rc!=SQLITE_OK || has_rows ? rc : bloom_index_fail_damaged(index);
+  return rc!=SQLITE_OK || is_mid_write ? rc : bloom_index_fail_damaged(index);
 }
 
 /* Runs a command, xUpdate; args: old rowid, new rowid, columns, one of which is the command's. */

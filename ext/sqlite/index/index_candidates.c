@@ -508,7 +508,7 @@ static int candidates_narrow_by_columns(candidates_query *query, index_intervals
   /* Once id INT64_MAX is taken, SQLite picks random ids, and a row that is being inserted is not
   ** noted yet. */
   if( query->layout->covered==INT64_MAX ){
-    rc = bloom_sql_has_rows_on_their_way(index->connection, &is_mid_write);
+    rc = bloom_sql_may_be_mid_write(index->connection, &is_mid_write);
     if( rc!=SQLITE_OK ) return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
   }
   if( is_mid_write ) return SQLITE_OK;

@@ -64,13 +64,13 @@ static int commands_start_over(bloom_index *index, sqlite3_int64 max_rows){
 ** made now, the statement that writes rows has not got them. */
 static int commands_check_rebuild(bloom_index *index, const index_source *source, char **error){
   char *doubt;
-  int has_rows = 0, rc = bloom_index_source_why_not_merge(index, source, &doubt);
-  if( rc==SQLITE_OK ) rc = bloom_index_refuse_what_is_in_the_way(index, "NULL", 0, error);
-  if( rc==SQLITE_OK && doubt ) rc = bloom_sql_has_rows_on_their_way(index->connection, &has_rows);
+  int is_mid_write = 0, rc = bloom_index_source_why_not_merge(index, source, &doubt);
+  if( rc==SQLITE_OK ) rc = bloom_index_check_names(index, "NULL", 0, error);
+  if( rc==SQLITE_OK && doubt ) rc = bloom_sql_may_be_mid_write(index->connection, &is_mid_write);
   sqlite3_free(doubt);
-  if( rc!=SQLITE_OK || !has_rows ) return rc;
+  if( rc!=SQLITE_OK || !is_mid_write ) return rc;
   return bloom_fail_vtab(error, "bloom_index: %s cannot be rebuilt by a trigger, or while another"
-                                " statement writes: rows are on their way", index->name);
+                                " statement of this connection writes", index->name);
 }
 
 /* Makes entries of at most max_rows rows, and the triggers, for the source as it is now. */
@@ -158,7 +158,7 @@ int bloom_index_merge(bloom_index *index, sqlite3_int64 max_rows, char **error){
     rc = merge_rows(index, max_rows);
   }else if( rc==SQLITE_OK || !is_usable ){
     /* A trigger's 'merge' must not fail a write, and triggers that are made now would miss it. */
-    const int mid_rc = bloom_sql_has_rows_on_their_way(index->connection, &is_mid_write);
+    const int mid_rc = bloom_sql_may_be_mid_write(index->connection, &is_mid_write);
     if( mid_rc!=SQLITE_OK || is_mid_write ){
       sqlite3_free(*error);
       *error = NULL;

@@ -309,7 +309,7 @@ static int info_read_filter(info_cursor *info, char **error){
 
 /* -- The function -------------------------------------------------------------------------- */
 
-/* Begins; args: the table's name; the database's, which may be missing. */
+/* Begins a call; args: the table's name; the database's, which may be missing. */
 static int info_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
   info_cursor *info = (info_cursor *)cursor;
   char **error = &cursor->base.pVtab->zErrMsg, *words = NULL;

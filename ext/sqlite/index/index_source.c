@@ -486,8 +486,8 @@ static int triggers_is_own_or_guard(const void *data, const char *name, const ch
     : bloom_guard_is_own(NULL, name, table, sql, is_own);
 }
 
-int bloom_index_refuse_what_is_in_the_way(bloom_index *index, const char *tables, int is_create,
-                                          char **error){
+int bloom_index_check_names(bloom_index *index, const char *tables, int is_create,
+                            char **error){
   const bloom_obstacles obstacles = {"bloom_index", index->schema, index->name,
                                      triggers_is_own_or_guard, index};
   const char *name = index->name;

@@ -104,8 +104,8 @@ int bloom_index_triggers_drop(bloom_index *index);
 /* Fails if something of the user's has a name that the index needs, or is a trigger on
 ** NAME_changed, which may keep notes out; and names all of it, with the SQL that takes it away.
 ** tables: names as SQL, which nothing else may have. */
-int bloom_index_refuse_what_is_in_the_way(bloom_index *index, const char *tables, int is_create,
-                                          char **error);
+int bloom_index_check_names(bloom_index *index, const char *tables, int is_create,
+                            char **error);
 
 /* The names that the triggers know the id and the indexed columns by, as renames left them. */
 typedef struct index_trigger_names {

@@ -117,13 +117,13 @@ static size_t skip_sign(const char *text, size_t num_bytes, size_t i){
   return i<num_bytes && (text[i]=='+' || text[i]=='-') ? i + 1 : i;
 }
 
-/* 1 if 19 significant digits are an INTEGER; the text begins with its sign. */
+/* Returns 1 if 19 significant digits are an INTEGER; the text begins with its sign. */
 static int fits_in_64_bits(const char *text, const char *end){
   return memcmp(end - 19, *text=='-' ? "9223372036854775808" : "9223372036854775807", 19)<=0;
 }
 
-/* Source: sqlite.org/datatype3.html, section 3.4: blanks around a well-formed literal.  From
-** 3.52 on a NUL ends the number, whatever follows. */
+/* Finds the form of a text.  Source: sqlite.org/datatype3.html, section 3.4: blanks around a
+** well-formed literal.  From 3.52 on a NUL ends the number, whatever follows. */
 static text_form form_of(const char *text, size_t num_bytes){
   int num_digits = 0, num_significant = 0, num_exponent_digits = 0, is_integer = 1;
   size_t i = 0, sign, end;
@@ -166,7 +166,7 @@ static void push_near(double real, int is_query, bloom_key_hashes *hashes){
   if( is_query ) push(hashes, bloom_hash_of_cell(real, bloom_last_cell(steps)));
 }
 
-/* The text of infinity is no number. */
+/* Adds the hashes of infinity, whose text is no number. */
 static int push_infinity(bloom_equality rule, double real, bloom_key_hashes *hashes){
   const char *text = real<0 ? "-Inf" : "Inf";
   return real - real==0 ? SQLITE_OK : push_text(rule.collation, text, strlen(text), hashes);
@@ -197,14 +197,14 @@ static int push_number_of_text(
   return SQLITE_OK;
 }
 
-/* The bytes of a TEXT; NULL if there is no memory. */
+/* Returns the bytes of a TEXT; NULL if there is no memory. */
 static const char *text_of(sqlite3_value *value, size_t *num_bytes){
   const char *text = (const char *)sqlite3_value_text(value);
   *num_bytes = (size_t)sqlite3_value_bytes(value);
   return text;
 }
 
-/* The value's own hash, as the encoding has it. */
+/* Adds the value's own hash, as the encoding has it. */
 static int push_value(sqlite3_value *value, bloom_key_hashes *hashes){
   bloom_hash_value hash;
   const bloom_key_kind kind = bloom_hash_of_key(&bloom_encoding_parquet, value, &hash);
@@ -235,7 +235,7 @@ static int push_text_key(
   return push_number_of_text(rule, value, form, use!=TO_STORE, hashes);
 }
 
-/* A REAL in a column that can hold TEXT, or asked of one. */
+/* Adds the hashes of a REAL in a column that can hold TEXT, or asked of one. */
 static int push_real_key(
   bloom_equality rule, sqlite3_value *value, int is_query, bloom_key_hashes *hashes
 ){

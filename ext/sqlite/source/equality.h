@@ -62,24 +62,25 @@ typedef struct bloom_key_hashes {
 ** 'b'lob, which is no affinity. */
 char bloom_affinity_of(const char *type);
 
-/* The kind of a column by its declared type, which may be NULL.  ANY is taken for no
+/* Returns the kind of a column by its declared type, which may be NULL.  ANY is taken for no
 ** affinity, as STRICT tables have it; a rule for that answers for NUMERIC too. */
 bloom_column_kind bloom_column_kind_of(const char *declared_type);
 
-/* 1 and *collation set if it is one of SQLite's own, else 0.  The name may be NULL. */
+/* Returns 1 and sets *collation if it is one of SQLite's own, else 0.  The name may be NULL. */
 int bloom_collation_named(const char *name, bloom_collation *collation);
 
-/* The hashes to store a value by.  SQLITE_OK or SQLITE_NOMEM. */
+/* Sets the hashes to store a value by.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_insert_hashes(bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes);
 
-/* The hashes to ask for a value by: it may be there if the connection writes REALs with few digits,
-** and one may be compared as a text.  SQLITE_OK or SQLITE_NOMEM. */
+/* Sets the hashes to ask for a value by: it may be there if the connection writes REALs with few
+** digits, and one may be compared as a text.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_query_hashes(
   sqlite3 *db, bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes
 );
 
-/* The hashes to ask for a literal by, which has no affinity of its own: a column of affinity TEXT
-** is compared with its text alone, so a number of many digits, or infinity, is not asked for. */
+/* Sets the hashes to ask for a literal by, which has no affinity of its own: a column of affinity
+** TEXT is compared with its text alone, so a number of many digits, or infinity, is not asked
+** for. */
 int bloom_literal_hashes(
   sqlite3 *db, bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes
 );
@@ -100,17 +101,17 @@ int bloom_cell_hashes(sqlite3_value *value, int is_query, bloom_key_hashes *hash
 ** equals it is looked for by its number, too.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_insert_number_hashes(bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes);
 
-/* The hash of a TEXT that is no number, to store it and to look for it, without an object of
+/* Sets the hash of a TEXT that is no number, to store it and to look for it, without an object of
 ** SQLite's; none if it may be a number.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_plain_text_hash(
   bloom_equality rule, const uint8_t *text, size_t num_bytes, bloom_key_hashes *hashes
 );
 
-/* 1 if a TEXT may look like a number to SQLite; the second of its bytes. */
+/* Returns 1 if a TEXT may look like a number to SQLite; the second of its bytes. */
 int bloom_text_may_be_number(sqlite3_value *value);
 int bloom_bytes_may_be_number(const uint8_t *text, size_t num_bytes);
 
-/* 1 if a TEXT surely looks like a number to SQLite. */
+/* Returns 1 if a TEXT surely looks like a number to SQLite. */
 int bloom_text_is_number(sqlite3_value *value);
 
 #endif

@@ -181,8 +181,8 @@ static int find_only_target(const char *sql, char **target){
   return *target ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* 1 for a trigger of DELETE.  By REPLACE it fires before the new row is there: what it stops is
-** not stored either. */
+/* Returns 1 for a trigger of DELETE.  By REPLACE it fires before the new row is there: what it
+** stops is not stored either. */
 static int is_of_delete(const char *sql){
   const bloom_token name = bloom_token_after(bloom_token_after(bloom_token_first(sql)));
   bloom_token token = bloom_token_after(name);

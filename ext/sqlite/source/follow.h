@@ -34,7 +34,7 @@ typedef enum bloom_checker {
   ": there is no command '%s'; commands are 'merge', 'merge=N' with N of 1 or more, 'rebuild' and" \
   " 'integrity-check'"
 
-/* The command that a text is.  *max_rows is the N of 'merge=N', 0 of 'merge'. */
+/* Returns the command that a text is.  *max_rows is the N of 'merge=N', 0 of 'merge'. */
 bloom_command bloom_command_read(const char *text, sqlite3_int64 *max_rows);
 
 /* -- The database that is meant ------------------------------------------------------------- */
@@ -69,8 +69,8 @@ int bloom_database_fail_replaced(
 ** address is the same: sqlite3_deserialize() opens databases of the VFS memdb. */
 int bloom_database_may_be_swapped(sqlite3 *db, const char *schema);
 
-/* 1 if this SQLite locks the schema while it calls xBestIndex, so that statements may run there.
-** Others read it anew where such a statement notices a change, under the one that is being
+/* Returns 1 if this SQLite locks the schema while it calls xBestIndex, so that statements may run
+** there. Others read it anew where such a statement notices a change, under the one that is being
 ** compiled. */
 static inline int bloom_can_read_in_best_index(void){
   return sqlite3_libversion_number()>=3038002;
@@ -141,7 +141,7 @@ int bloom_trigger_can_stop(
   bloom_connection *connection, const char *schema, const char *sql, int *can_stop
 );
 
-/* 1 if they are all on one table, and there is one. */
+/* Returns 1 if they are all on one table, and there is one. */
 int bloom_triggers_are_on_one_table(const bloom_triggers *triggers);
 
 /* Makes the trigger of a virtual table whose name is table and suffix.  definition, from BEFORE or
@@ -162,7 +162,7 @@ int bloom_guard_drop(bloom_connection *connection, const char *schema, const cha
 /* Says of the guard of any virtual table that it is one.  data is not used. */
 bloom_is_own_trigger bloom_guard_is_own;
 
-/* The guard's text in sqlite_schema, to be freed. */
+/* Returns the guard's text in sqlite_schema, to be freed. */
 char *bloom_guard_text(const char *name, const char *table);
 
 /* Sets *order to the guard's place in sqlite_schema; 0 if there is none. */

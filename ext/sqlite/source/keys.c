@@ -83,7 +83,8 @@ static int hash_value(
   return rc;
 }
 
-/* A TEXT in a column of numbers, such as '5' with a NUL, would have more than one unit allows. */
+/* Sets the hash of a number.  A TEXT in a column of numbers, such as '5' with a NUL, would have
+** more than one unit allows. */
 static int hash_stored_number(bloom_equality rule, sqlite3_value *value, part_hashes *part){
   bloom_key_hashes hashes;
   const int rc = bloom_insert_number_hashes(rule, value, &hashes);
@@ -93,7 +94,7 @@ static int hash_stored_number(bloom_equality rule, sqlite3_value *value, part_ha
 
 /* -- Tuples of plain values ----------------------------------------------------------------- */
 
-/* The hash of a value that has one, whatever its column; none if it may have others. */
+/* Returns the hash of a value that has one, whatever its column; none if it may have others. */
 static int hash_plain(
   const bloom_tuple_reader *reader, bloom_equality rule, const bloom_tuple_value *value,
   bloom_key_hashes *hashes
@@ -125,8 +126,8 @@ static int may_equal_number(const bloom_tuple_value *value){
           && bloom_bytes_may_equal_number(value->bytes, value->num_bytes));
 }
 
-/* The hash of a tuple of such values, to look for it, in a fifth of the time that SQLite's objects
-** take; none if not all are such. */
+/* Sets the hash of a tuple of such values, to look for it, in a fifth of the time that SQLite's
+** objects take; none if not all are such. */
 static int hash_plain_tuple(
   const bloom_key_rules *rules, const bloom_tuple_reader *reader, const uint8_t *bytes,
   const uint8_t *end, bloom_combined_hashes *hashes
@@ -156,7 +157,7 @@ void bloom_tuple_reader_end(bloom_tuple_reader *reader){
   reader->row = NULL;
 }
 
-/* A BLOB has its plain hash. */
+/* Binds a value; a BLOB has its plain hash. */
 static int bind_value(sqlite3_stmt *row, const bloom_tuple_value *value){
   if( value->tag==BLOOM_TUPLE_INTEGER ) return sqlite3_bind_int64(row, 1, value->integer);
   if( value->tag==BLOOM_TUPLE_REAL ) return sqlite3_bind_double(row, 1, value->real);
@@ -260,7 +261,7 @@ static int hash_parts(
   return hash_columns(rules, reader, parts, NULL, NULL, hashes);
 }
 
-/* To look for it: one that is stored has parts. */
+/* Sets the hashes to look for a tuple: one that is stored has parts. */
 static int hash_tuple(
   const bloom_key_rules *rules, bloom_tuple_reader *reader, sqlite3_value *tuple,
   bloom_combined_hashes *hashes

@@ -57,8 +57,8 @@ typedef struct bloom_tuple_reader {
   sqlite3_stmt *row;
 } bloom_tuple_reader;
 
-/* The hashes to look for a key by or, where reader is NULL, to store it by.  A tuple that is stored
-** has parts.  SQLITE_OK or SQLITE_NOMEM. */
+/* Sets the hashes to look for a key by or, where reader is NULL, to store it by.  A tuple that is
+** stored has parts.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_hashes_of_key(
   const bloom_key_rules *rules, bloom_tuple_reader *reader, bloom_key_values key,
   bloom_combined_hashes *hashes

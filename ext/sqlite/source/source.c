@@ -154,7 +154,8 @@ int bloom_source_equality(
 
 /* -- Defaults ----------------------------------------------------------------------------- */
 
-/* 1 if an expression's tokens make only constants: they name no column, and call nothing. */
+/* Returns 1 if an expression's tokens make only constants: they name no column, and call
+** nothing. */
 static int is_constant(const char *sql){
   static const char digits[] = "0123456789abcdefABCDEFxX"; /* a name of these is no column */
   bloom_token token, last = {.kind = 0};
@@ -168,7 +169,8 @@ static int is_constant(const char *sql){
   return 1;
 }
 
-/* The value of a DEFAULT as SQL: *text is to be freed.  SQLITE_NOTFOUND if it is no constant. */
+/* Sets *text, to be freed, to the value of a DEFAULT as SQL.  SQLITE_NOTFOUND if it is no
+** constant. */
 static int constant_default(const char *sql, bloom_token first, char **text){
   *text = NULL;
   if( first.kind=='"' ){ /* a text to SQLite, which has no other token then */

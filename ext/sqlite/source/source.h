@@ -36,11 +36,11 @@ int bloom_source_read(
 );
 void bloom_source_free(bloom_source *source);
 
-/* The column of this name, as SQLite would find it, the rowid's names included; NULL if there
-** is none. */
+/* Returns the column of this name, as SQLite would find it, the rowid's names included; NULL if
+** there is none. */
 const bloom_source_column *bloom_source_find(const bloom_source *source, const char *name);
 
-/* 1 if a rowid can have this name. */
+/* Returns 1 if a rowid can have this name. */
 int bloom_source_is_rowid_name(const char *name);
 
 /* Sets the column's rule of `=`.  SQLITE_ERROR and *error if its collation is the

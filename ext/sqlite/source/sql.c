@@ -79,7 +79,7 @@ char *bloom_token_unquoted(bloom_token token){
   return text;
 }
 
-/* The quotes are closed in a token that SQLite took apart itself. */
+/* Takes quotes as closed: SQLite took such a token apart itself. */
 int bloom_token_is_name(bloom_token token){
   return token.num_chars>0 && (token.kind=='a' || strchr("'\"`[", token.kind)!=NULL);
 }
@@ -285,8 +285,8 @@ char *bloom_sql_name(const char *name){
   return sqlite3_mprintf(is_plain ? "%s" : "\"%w\"", name);
 }
 
-/* 1 if a statement may write rows.  An open sqlite3_blob is one without SQL, and no trigger hears
-** of its writes; of a PRAGMA or an EXPLAIN SQLite may say that it writes. */
+/* Returns 1 if a statement may write rows.  An open sqlite3_blob is one without SQL, and no trigger
+** hears of its writes; of a PRAGMA or an EXPLAIN SQLite may say that it writes. */
 static int writes_rows(sqlite3_stmt *statement){
   const char *sql = sqlite3_sql(statement);
   bloom_token word = bloom_token_first(sql ? sql : "");
@@ -295,7 +295,7 @@ static int writes_rows(sqlite3_stmt *statement){
       && !sqlite3_stmt_isexplain(statement) && !sqlite3_stmt_readonly(statement);
 }
 
-/* A statement that is in the middle of writing, NULL if there is none. */
+/* Returns a statement that is in the middle of writing, NULL if there is none. */
 static sqlite3_stmt *find_writer(bloom_connection *connection, sqlite3_stmt *after){
   sqlite3_stmt *statement = after;
   while( (statement = sqlite3_next_stmt(connection->db, statement))!=NULL ){
@@ -313,27 +313,28 @@ int bloom_sql_has_two_writers(bloom_connection *connection){
   return writer && find_writer(connection, writer)!=NULL;
 }
 
-int bloom_sql_has_rows_on_their_way(bloom_connection *connection, int *has_rows){
+int bloom_sql_may_be_mid_write(bloom_connection *connection, int *is_mid_write){
   sqlite3_stmt *writer = find_writer(connection, NULL), *opcode;
   int rc;
-  *has_rows = bloom_sql_has_two_writers(connection);
-  if( *has_rows || writer==NULL ) return SQLITE_OK;
+  *is_mid_write = bloom_sql_has_two_writers(connection);
+  if( *is_mid_write || writer==NULL ) return SQLITE_OK;
   /* Those of triggers and of foreign keys are programs within the statement's program. */
   rc = bloom_sql_prepare(connection, &opcode, "EXPLAIN %s", sqlite3_sql(writer));
-  while( rc==SQLITE_OK && !*has_rows && (rc = bloom_sql_step(connection, opcode))==SQLITE_ROW ){
+  while( rc==SQLITE_OK && !*is_mid_write && (rc = bloom_sql_step(connection, opcode))==SQLITE_ROW ){
     const char *name = (const char *)sqlite3_column_text(opcode, 1);
-    *has_rows = name==NULL || strcmp(name, "Program")==0;
+    *is_mid_write = name==NULL || strcmp(name, "Program")==0;
     rc = SQLITE_OK;
   }
   rc = bloom_sql_end(opcode, rc);
   if( rc!=SQLITE_TOOBIG ) return rc;
-  *has_rows = 1; /* it may have: SQL that is as long as it may be cannot be explained */
+  *is_mid_write = 1; /* it may have: SQL that is as long as it may be cannot be explained */
   return SQLITE_OK;
 }
 
 /* -- Rows as bytes -------------------------------------------------------------------------- */
 
-/* SQLITE_ERROR is how SQLite says that there is no such table, column, row or BLOB. */
+/* Returns SQLITE_NOTFOUND for SQLITE_ERROR, by which SQLite says that there is no such table,
+** column, row or BLOB. */
 static int check_blob(int rc, sqlite3_blob *blob, int num_bytes){
   if( rc==SQLITE_ERROR ) return SQLITE_NOTFOUND;
   if( rc==SQLITE_OK && sqlite3_blob_bytes(blob)!=num_bytes ) return SQLITE_NOTFOUND;

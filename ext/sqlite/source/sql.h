@@ -26,20 +26,20 @@ typedef struct bloom_token {
 bloom_token bloom_token_first(const char *text);
 bloom_token bloom_token_after(bloom_token token);
 
-/* The ) that closes token, which is a (; the end if there is none. */
+/* Returns the ) that closes token, which is a (; the end if there is none. */
 bloom_token bloom_token_closing(bloom_token token);
 
-/* 1 if a token is this word, whatever its case, and not quoted. */
+/* Returns 1 if a token is this word, whatever its case, and not quoted. */
 int bloom_token_is(bloom_token token, const char *word);
 
-/* 1 if a token is a name, or a number, in whatever quotes. */
+/* Returns 1 if a token is a name, or a number, in whatever quotes. */
 int bloom_token_is_name(bloom_token token);
 
-/* A token's text without its quotes, to be freed; NULL if there is no memory. */
+/* Returns a token's text without its quotes, to be freed; NULL if there is no memory. */
 char *bloom_token_unquoted(bloom_token token);
 
-/* 1 if text has part in it, whatever its case.  Not by SQL, whose functions an application may
-** have replaced. */
+/* Returns 1 if text has part in it, whatever its case.  Not by SQL, whose functions an application
+** may have replaced. */
 int bloom_text_has(const char *text, const char *part);
 
 /* -- Statements ----------------------------------------------------------------------------- */
@@ -90,7 +90,8 @@ static inline int bloom_sql_is_fatal(int rc){
   return (rc & 0xff)==SQLITE_NOMEM || (rc & 0xff)==SQLITE_IOERR || (rc & 0xff)==SQLITE_FULL;
 }
 
-/* SQLite's message for an error of one of its calls: the last one's, where that failed so. */
+/* Returns SQLite's message for an error of one of its calls: the last one's, where that failed
+** so. */
 const char *bloom_sql_message(sqlite3 *db, int rc);
 
 /* Returns rc, or SQLITE_NOMEM.  Sets *error, unless it says more already, to what SQLite says of
@@ -100,10 +101,11 @@ int bloom_sql_failure(
   const bloom_connection *connection, const char *module, const char *name, int rc, char **error
 );
 
-/* A column's text, NULL for NULL.  SQLITE_OK or SQLITE_NOMEM. */
+/* Sets *text to a column's text, NULL for NULL.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_sql_column_text(sqlite3_stmt *row, int column, const char **text);
 
-/* A copy of a column's text, to be freed, NULL for NULL.  SQLITE_OK or SQLITE_NOMEM. */
+/* Sets *text, to be freed, to a copy of a column's text, NULL for NULL.  SQLITE_OK or
+** SQLITE_NOMEM. */
 int bloom_sql_copy_text(sqlite3_stmt *row, int column, char **text);
 
 /* Drops the table of a name, which is freed, if its SQL is CREATE TABLE "name" and what matches
@@ -112,18 +114,19 @@ int bloom_sql_drop(
   bloom_connection *connection, const char *schema, char *name, const char *columns
 );
 
-/* A name as SQL has it, in quotes where it needs them, to be freed.  NULL if there is no memory. */
+/* Returns a name as SQL has it, in quotes where it needs them, to be freed.  NULL if there is no
+** memory. */
 char *bloom_sql_name(const char *name);
 
 /* Returns a statement of the connection that is in the middle of writing; NULL: none. */
 sqlite3_stmt *bloom_sql_writer(bloom_connection *connection);
 
-/* 1 if two statements of the connection are in the middle of writing. */
+/* Returns 1 if two statements of the connection are in the middle of writing. */
 int bloom_sql_has_two_writers(bloom_connection *connection);
 
-/* Sets *has_rows to whether a statement of the connection may be mid write, other than one
-** statement without triggers: it may have written some rows of a trigger's table, but not all. */
-int bloom_sql_has_rows_on_their_way(bloom_connection *connection, int *has_rows);
+/* Sets *is_mid_write to whether a statement of the connection, other than one without triggers, may
+** have written some rows of a trigger's table, but not all. */
+int bloom_sql_may_be_mid_write(bloom_connection *connection, int *is_mid_write);
 
 /* -- Rows as bytes -------------------------------------------------------------------------- */
 

@@ -31,7 +31,7 @@ static const struct {
 
 /* -- Making and opening --------------------------------------------------------------- */
 
-/* 1 if a name is a column's: the command has the table's. */
+/* Returns 1 if a name is a column's: the command has the table's. */
 static int is_own_column(const char *name, int num_parts){
   int i;
   for(i=1; i<=num_parts; i++){
@@ -63,7 +63,7 @@ static int vtab_declare(sqlite3 *db, const char *name, int num_parts){
   return rc;
 }
 
-/* The end of a method: outside of a cursor the reader would outlive the statement. */
+/* Ends a method: outside of a cursor the reader would outlive the statement. */
 static int vtab_end(bloom_vtab *vtab, int rc){
   rc = bloom_vtab_failure(vtab, rc);
   if( vtab->num_cursors==0 ) bloom_vtab_close_reader(vtab);
@@ -154,8 +154,9 @@ static int rename_table(
                        vtab->schema, table, new_name, suffix);
 }
 
-/* SQLite renames as under PRAGMA legacy_alter_table here, so triggers are made again.  Where they
-** were in doubt they only go, the guard with them: a writer would not find the journal. */
+/* Renames the journal.  SQLite does so as under PRAGMA legacy_alter_table here, so triggers are
+** made again.  Where they were in doubt they only go, the guard with them: a writer would not find
+** the journal. */
 static int rename_journal(bloom_vtab *vtab, const char *new_name){
   bloom_vtab renamed = *vtab;
   bloom_vtab_triggers triggers = {.num_triggers = 0};
@@ -185,8 +186,9 @@ static int vtab_rename(sqlite3_vtab *base, const char *new_name){
     return bloom_vtab_fail(vtab, NAME_OF_COLUMN, new_name);
   }
   rc = bloom_vtab_open(vtab, vtab->args.table ? BLOOM_VTAB_DOUBT : BLOOM_VTAB_PLACE);
-  if( rc==SQLITE_OK ) rc = bloom_vtab_refuse_what_is_in_the_way(vtab, BLOOM_VTAB_RENAME,
-                                                                (bloom_vtab_left){0});
+  if( rc==SQLITE_OK ){
+    rc = bloom_vtab_check_names(vtab, BLOOM_VTAB_RENAME, (bloom_vtab_left){0});
+  }
   if( rc==SQLITE_OK && vtab->args.table ) rc = rename_journal(vtab, new_name);
   if( rc==SQLITE_OK ){
     bloom_vtab_close_reader(vtab);
@@ -229,7 +231,7 @@ static int vtab_add(bloom_vtab *vtab, sqlite3_value *key){
   return bloom_vtab_fail(vtab, "bloom: keys of %s come from its source table alone", vtab->name);
 }
 
-/* args: old rowid, new rowid, columns */
+/* Runs a command, or adds a key; args: old rowid, new rowid, columns */
 static int vtab_update(
   sqlite3_vtab *base, int num_args, sqlite3_value **args, sqlite3_int64 *rowid
 ){
@@ -264,7 +266,7 @@ static int vtab_shadow_name(const char *name){
   return sqlite3_stricmp(name, "pages")==0;
 }
 
-/* PRAGMA integrity_check.  is_quick: PRAGMA quick_check. */
+/* Checks for PRAGMA integrity_check; is_quick: PRAGMA quick_check. */
 static int vtab_integrity(
   sqlite3_vtab *base, const char *schema, const char *name, int is_quick, char **finding
 ){

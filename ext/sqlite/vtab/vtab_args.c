@@ -12,8 +12,8 @@
 
 /* -- Options ------------------------------------------------------------------------- */
 
-/* What an option says: a quoted text, or what stands there as it is.  NULL if there is no
-** memory. */
+/* Returns what an option says, to be freed: a quoted text, or what stands there as it is.  NULL if
+** there is no memory. */
 static char *option_text(bloom_token value){
   const int is_quoted = bloom_token_is_name(value) && value.kind!='a'
     && bloom_token_after(value).num_chars==0;
@@ -77,7 +77,7 @@ static int read_option(bloom_token name, bloom_token value, bloom_vtab_args *arg
   return rc;
 }
 
-/* An argument of the form word = value, but not word == value. */
+/* Returns 1 for an argument of the form word = value, but not word == value. */
 static int is_option(bloom_token name){
   const bloom_token equals = bloom_token_after(name);
   return name.kind=='a' && equals.kind=='=' && bloom_token_after(equals).kind!='=';
@@ -85,7 +85,7 @@ static int is_option(bloom_token name){
 
 /* -- Table and key --------------------------------------------------------------------- */
 
-/* The argument that is the table. */
+/* Reads the argument that is the table. */
 static int read_table_name(const char *text, bloom_vtab_args *args, char **error){
   const bloom_token name = bloom_token_first(text);
   const char *hint = bloom_token_after(name).kind=='.' ? "; write bloom(table, column), and a"
@@ -98,7 +98,7 @@ static int read_table_name(const char *text, bloom_vtab_args *args, char **error
   return args->table ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* The argument that is a column, or (a, b). */
+/* Reads the argument that is a column, or (a, b). */
 static int read_key(const char *text, bloom_vtab_args *args, char **error){
   bloom_token token = bloom_token_first(text);
   const int is_list = token.kind=='(';

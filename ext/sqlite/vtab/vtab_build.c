@@ -93,7 +93,7 @@ static int is_own_or_guard(const void *data, const char *name, const char *table
     : bloom_vtab_is_own_trigger(vtab, name, table, sql, is_own);
 }
 
-int bloom_vtab_refuse_what_is_in_the_way(
+int bloom_vtab_check_names(
   bloom_vtab *vtab, bloom_vtab_change change, bloom_vtab_left left
 ){
   const int has_source = vtab->args.table!=NULL, is_rename = change==BLOOM_VTAB_RENAME;
@@ -240,8 +240,8 @@ static int start_over(bloom_vtab *vtab, bloom_vtab_layout *layout){
   return rc==SQLITE_OK && vtab->args.table ? bloom_vtab_empty_journal(vtab, layout) : rc;
 }
 
-/* rc, or, where a filter in halves would stay, SQLITE_IOERR: after that, as after an interrupt,
-** SQLite takes back the transaction. */
+/* Returns rc, or, where a filter in halves would stay, SQLITE_IOERR: after that, as after an
+** interrupt, SQLite takes back the transaction. */
 static int take_back(bloom_vtab *vtab, int rc){
   if( rc==SQLITE_OK || bloom_sql_is_fatal(rc) || (rc & 0xff)==SQLITE_INTERRUPT
    || sqlite3_get_autocommit(vtab->connection->db) ){
@@ -298,9 +298,9 @@ static int make_all(
 }
 
 /* Fails because another statement, or the one of whose trigger this is, may be mid write. */
-static int refuse_rows_on_their_way(bloom_vtab *vtab, const char *done, const char *hint){
-  return bloom_vtab_fail(vtab, "bloom: %s cannot be %s by a trigger, or while another statement"
-                               " writes: rows are on their way%s", vtab->name, done, hint);
+static int refuse_mid_write(bloom_vtab *vtab, const char *done, const char *hint){
+  return bloom_vtab_fail(vtab, "bloom: %s cannot be %s by a trigger, or while another statement of"
+                               " this connection writes%s", vtab->name, done, hint);
 }
 
 static int create_pages(bloom_vtab *vtab){
@@ -313,7 +313,7 @@ int bloom_vtab_make(bloom_vtab *vtab){
   bloom_vtab_layout layout = {.num_layers = 0};
   bloom_vtab_left left;
   int rc = find_left(vtab, &left);
-  if( rc==SQLITE_OK ) rc = bloom_vtab_refuse_what_is_in_the_way(vtab, BLOOM_VTAB_CREATE, left);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_check_names(vtab, BLOOM_VTAB_CREATE, left);
   if( rc!=SQLITE_OK ) return bloom_vtab_failure(vtab, rc);
   /* They are the only copy of these keys. */
   if( left.have_keys && !has_source ) return SQLITE_OK;
@@ -321,7 +321,7 @@ int bloom_vtab_make(bloom_vtab *vtab){
   if( has_source ) rc = bloom_vtab_read_source(vtab, &vtab->args, &layout);
   if( rc==SQLITE_OK && has_source ) rc = check_is_not_hidden(vtab, &vtab->args);
   if( rc==SQLITE_OK && has_source && bloom_sql_has_two_writers(vtab->connection) ){
-    rc = refuse_rows_on_their_way(vtab, "made", "");
+    rc = refuse_mid_write(vtab, "made", "");
   }
   if( rc==SQLITE_OK ) rc = create_pages(vtab);
   if( rc==SQLITE_OK ){
@@ -357,8 +357,8 @@ int bloom_vtab_drop(const bloom_vtab *vtab){
 ** that no write to the source fails because of a filter. */
 static int fail_in_doubt(bloom_vtab *vtab, const char *why){
   char *text = bloom_vtab_say_doubt(vtab, why);
-  int has_rows, rc = bloom_sql_has_rows_on_their_way(vtab->connection, &has_rows);
-  if( rc!=SQLITE_OK || has_rows ){
+  int is_mid_write, rc = bloom_sql_may_be_mid_write(vtab->connection, &is_mid_write);
+  if( rc!=SQLITE_OK || is_mid_write ){
     sqlite3_free(text);
     return rc;
   }
@@ -428,8 +428,9 @@ static int rebuild_by(bloom_vtab *vtab, int is_merge){
     bloom_vtab_close_reader(vtab);
     rc = SQLITE_OK;
   }
-  if( rc==SQLITE_OK ) rc = bloom_vtab_refuse_what_is_in_the_way(vtab, BLOOM_VTAB_REBUILD,
-                                                              (bloom_vtab_left){0});
+  if( rc==SQLITE_OK ){
+    rc = bloom_vtab_check_names(vtab, BLOOM_VTAB_REBUILD, (bloom_vtab_left){0});
+  }
   if( rc==SQLITE_OK && is_damaged ) rc = create_pages(vtab);
   if( rc==SQLITE_OK ) rc = rebuild(vtab, is_merge);
   vtab->is_checked = 0;
@@ -438,13 +439,13 @@ static int rebuild_by(bloom_vtab *vtab, int is_merge){
 }
 
 int bloom_vtab_rebuild(bloom_vtab *vtab){
-  int has_rows, rc;
+  int is_mid_write, rc;
   if( vtab->args.table==NULL ){
     return bloom_vtab_fail(vtab, "bloom: %s has no source table to rebuild it from", vtab->name);
   }
-  rc = bloom_sql_has_rows_on_their_way(vtab->connection, &has_rows);
+  rc = bloom_sql_may_be_mid_write(vtab->connection, &is_mid_write);
   if( rc!=SQLITE_OK ) return rc;
-  if( has_rows ) return refuse_rows_on_their_way(vtab, "rebuilt", "; 'merge' can run there");
+  if( is_mid_write ) return refuse_mid_write(vtab, "rebuilt", "; 'merge' can run there");
   return rebuild_by(vtab, 0);
 }
 
@@ -466,7 +467,7 @@ int bloom_vtab_delete_all(bloom_vtab *vtab){
 ** it. */
 static int find_room(bloom_vtab *vtab, int *wants_room){
   sqlite3_int64 num_rows = 0, is_intact = 0;
-  int has_rows = 1, rc = bloom_vtab_count_unmerged(vtab, &num_rows);
+  int is_mid_write = 1, rc = bloom_vtab_count_unmerged(vtab, &num_rows);
   *wants_room = 0;
   if( rc!=SQLITE_OK || num_rows<=vtab->layout.layers[0].capacity - vtab->layout.num_filled ){
     return rc;
@@ -474,8 +475,8 @@ static int find_room(bloom_vtab *vtab, int *wants_room){
   rc = bloom_sql_integer(vtab->connection, &is_intact,
                          "SELECT r = %lld FROM \"%w\".\"%w\" ORDER BY rowid LIMIT 1",
                          vtab->layout.journal_mark, vtab->schema, vtab->journal);
-  if( rc==SQLITE_OK ) rc = bloom_sql_has_rows_on_their_way(vtab->connection, &has_rows);
-  *wants_room = is_intact && !has_rows;
+  if( rc==SQLITE_OK ) rc = bloom_sql_may_be_mid_write(vtab->connection, &is_mid_write);
+  *wants_room = is_intact && !is_mid_write;
   return rc;
 }
 
@@ -550,7 +551,7 @@ static int is_doubt_of_connection(bloom_vtab *vtab, int *is_of_connection){
 ** source may be mid write. */
 static int heal(bloom_vtab *vtab, sqlite3_int64 max_rows, const char *doubt, int rc){
   int is_mid_write, is_of_connection = 0;
-  const int mid_rc = bloom_sql_has_rows_on_their_way(vtab->connection, &is_mid_write);
+  const int mid_rc = bloom_sql_may_be_mid_write(vtab->connection, &is_mid_write);
   assert(doubt ? rc==SQLITE_OK : rc==SQLITE_CORRUPT_VTAB);
   if( mid_rc!=SQLITE_OK || is_mid_write ){
     bloom_vtab_forget_message(vtab);

@@ -28,15 +28,15 @@ typedef struct vtab_cursor {
   bloom_vtab_snapshot *snapshot; /* once a column needed it */
 } vtab_cursor;
 
-/* From SQLite's pointer, whose type may need less alignment than ours. */
+/* Returns the cursor by SQLite's pointer, whose type may need less alignment than ours. */
 static vtab_cursor *cursor_of(void *base){
   return base;
 }
 
 /* -- Planning ----------------------------------------------------------------------------- */
 
-/* The constraint `=` or IS on a column; -1 if there is none that is usable, -2 if there is one that
-** is not.  No key is NULL, so IS finds what `=` does. */
+/* Returns the constraint `=` or IS on a column; -1 if there is none that is usable, -2 if there is
+** one that is not.  No key is NULL, so IS finds what `=` does. */
 static int find_equal(const sqlite3_index_info *info, int column){
   int i, found = -1;
   for(i=0; i<info->nConstraint; i++){
@@ -76,7 +76,7 @@ static void plan_key(
   info->estimatedCost = 1;
 }
 
-/* What EXPLAIN QUERY PLAN shows. */
+/* Returns what EXPLAIN QUERY PLAN shows, to be freed. */
 static char *plan_name(
   const bloom_vtab *vtab, const sqlite3_index_info *info, const char *collations
 ){
@@ -87,8 +87,8 @@ static char *plan_name(
   return sqlite3_mprintf("the facts");
 }
 
-/* 1 if a condition is on the column for commands, as FTS5 has it for keys: no row would be a wrong
-** "no".  IS NULL and IS NOT NULL, which tools ask of every column, are none. */
+/* Returns 1 if a condition is on the column for commands, as FTS5 has it for keys: no row would be
+** a wrong "no".  IS NULL and IS NOT NULL, which tools ask of every column, are none. */
 static int has_condition_on_command(const sqlite3_index_info *info, int num_parts){
   int i;
   for(i=0; i<info->nConstraint; i++){
@@ -171,8 +171,8 @@ static int keep_values(vtab_cursor *cursor, sqlite3_value **values, int num_valu
   return SQLITE_OK;
 }
 
-/* 1 if the key's columns compare by these collations, or by BINARY, which takes for equal no more
-** than any. Of a tuple's one value, a BLOB, they say nothing. */
+/* Returns 1 if the key's columns compare by these collations, or by BINARY, which takes for equal
+** no more than any. Of a tuple's one value, a BLOB, they say nothing. */
 static int have_collations(const bloom_key_rules *rules, const char *collations, int num_values){
   int i;
   if( num_values<rules->num_columns ) return 1;
@@ -227,7 +227,7 @@ static int look_up(
   return rc;
 }
 
-/* args, by PLAN_KEY: the key, by PLAN_PARTS its columns. */
+/* Begins a query; args, by PLAN_KEY: the key, by PLAN_PARTS its columns. */
 int bloom_vtab_filter(
   sqlite3_vtab_cursor *base, int plan, const char *text, int num_args, sqlite3_value **args
 ){

@@ -35,8 +35,8 @@ typedef struct bloom_vtab_args {
   sqlite3_int64 source_row; /* and the row of its table in sqlite_schema */
 } bloom_vtab_args;
 
-/* SQLITE_OK; SQLITE_NOMEM; SQLITE_ERROR with *error to be freed.  bloom_vtab_args_free() is
-** for the caller in any case. */
+/* Reads the arguments.  SQLITE_OK; SQLITE_NOMEM; SQLITE_ERROR with *error to be freed.
+** bloom_vtab_args_free() is for the caller in any case. */
 int bloom_vtab_args_read(
   int num_args, const char *const *texts, bloom_vtab_args *args, char **error
 );
@@ -138,7 +138,7 @@ typedef struct bloom_vtab {
   int is_denied;      /* an authorizer kept it from the schema when it was looked at last */
 } bloom_vtab;
 
-/* From SQLite's pointer, whose type may need less alignment than ours. */
+/* Returns the table by SQLite's pointer, whose type may need less alignment than ours. */
 static inline bloom_vtab *bloom_vtab_of(void *base){
   return base;
 }
@@ -146,7 +146,7 @@ static inline bloom_vtab *bloom_vtab_of(void *base){
 /* Fails with a message: SQLITE_ERROR or SQLITE_NOMEM. */
 int bloom_vtab_fail(bloom_vtab *vtab, const char *format, ...);
 
-/* The hidden columns key_1, key_2 ...: a tuple's. */
+/* Returns how many hidden columns key_1, key_2 ... there are: a tuple's. */
 static inline int bloom_vtab_num_parts(const bloom_vtab *vtab){
   return vtab->args.num_columns>1 ? vtab->args.num_columns : 0;
 }
@@ -198,11 +198,11 @@ int bloom_vtab_read_header(
 
 /* -- Pages, the same file -------------------------------------------------------------------- */
 
-/* The key of a row, whose columns begin at first; parts has room for a tuple's. */
+/* Returns the key of a row, whose columns begin at first; parts has room for a tuple's. */
 bloom_key_values bloom_vtab_key_of_row(
   const bloom_key_rules *rules, sqlite3_stmt *row, int first, sqlite3_value **parts
 );
-/* The hashes to store it by. */
+/* Sets the hashes to store it by. */
 int bloom_vtab_hashes_of_row(
   const bloom_key_rules *rules, sqlite3_stmt *row, int first, bloom_combined_hashes *hashes
 );
@@ -244,13 +244,14 @@ void bloom_vtab_batch_free(bloom_vtab_batch *batch);
 ** vtab->layout means. */
 int bloom_vtab_read_journal(bloom_vtab *vtab, int *is_intact);
 
-/* How often the statements that read it were compiled: again with each schema.  0: not yet. */
+/* Returns how often the statements that read it were compiled: again with each schema.  0: not
+** yet. */
 int bloom_vtab_num_compiled(const bloom_vtab *vtab);
 
 /* Forgets it, and finalizes the statements. */
 void bloom_vtab_close_journal(bloom_vtab *vtab);
 
-/* The rows that were not merged. */
+/* Counts the rows that were not merged. */
 int bloom_vtab_count_unmerged(bloom_vtab *vtab, sqlite3_int64 *num_rows);
 
 /* Adds the keys of at most max_rows rows behind the first, 0: all, to a batch, whose layout gets
@@ -278,7 +279,7 @@ int bloom_vtab_drop_triggers(const bloom_vtab *vtab, int is_for_good);
 /* Says of a trigger whether its name, table and text prove that it is one of the filter's, data. */
 bloom_is_own_trigger bloom_vtab_is_own_trigger;
 
-/* Their names and the guard's, as SQL: 'f_before_insert', ...; to be freed. */
+/* Returns their names and the guard's, as SQL: 'f_before_insert', ...; to be freed. */
 char *bloom_vtab_trigger_names(const bloom_vtab *vtab);
 
 #define BLOOM_VTAB_MAX_TRIGGERS 3
@@ -303,7 +304,7 @@ int bloom_vtab_read_triggers(const bloom_vtab *vtab, bloom_vtab_triggers *trigge
 ** see. */
 int bloom_vtab_read_source(bloom_vtab *vtab, bloom_vtab_args *args, bloom_vtab_layout *layout);
 
-/* A SELECT of the keys of a source that was read, or of their number, to be freed. */
+/* Returns a SELECT of the keys of a source that was read, or of their number, to be freed. */
 char *bloom_vtab_keys_sql(const bloom_vtab *vtab, const bloom_vtab_args *args, int is_count);
 
 /* What a method needs to know. */
@@ -324,10 +325,10 @@ int bloom_vtab_open(bloom_vtab *vtab, bloom_vtab_need need);
 ** SQLITE_BUSY, SQLITE_AUTH and the like nothing is known. */
 int bloom_vtab_check_schema(bloom_vtab *vtab);
 
-/* Why every key may be in the filter; NULL: it is certain, or the schema cannot be read. */
+/* Returns why every key may be in the filter; NULL: it is certain, or the schema cannot be read. */
 const char *bloom_vtab_doubt(const bloom_vtab *vtab);
 
-/* The note for that, to be freed. */
+/* Returns the note for that, to be freed. */
 char *bloom_vtab_say_doubt(const bloom_vtab *vtab, const char *why);
 #define BLOOM_VTAB_NO_TRIGGERS       "triggers of its own are gone, or their table is"
 #define BLOOM_VTAB_HAS_NAMESAKE \
@@ -359,7 +360,7 @@ typedef struct bloom_vtab_left {
 ** or a trigger on one of these, a trigger that has a name of its own.  SQLite drops no table while
 ** a statement runs, as these do, and of a column that has an index sqlite3_blob writes nothing.  A
 ** RENAME minds the tables alone.  left: of CREATE, what it takes over. */
-int bloom_vtab_refuse_what_is_in_the_way(
+int bloom_vtab_check_names(
   bloom_vtab *vtab, bloom_vtab_change change, bloom_vtab_left left
 );
 
@@ -386,11 +387,11 @@ typedef struct bloom_vtab_snapshot {
   bloom_tuple_reader tuples;
 } bloom_vtab_snapshot;
 
-/* *result is to be freed. */
+/* Reads one; *result is to be freed. */
 int bloom_vtab_read_snapshot(bloom_vtab *vtab, int is_certain, bloom_vtab_snapshot **result);
 void bloom_vtab_snapshot_free(bloom_vtab_snapshot *snapshot);
 
-/* The result of a visible column, or of filter. */
+/* Sets the result of a visible column, or of filter. */
 int bloom_vtab_snapshot_column(
   const bloom_vtab *vtab, const bloom_vtab_snapshot *snapshot, sqlite3_context *context, int column
 );
@@ -398,7 +399,7 @@ int bloom_vtab_snapshot_handle(
   bloom_vtab *vtab, bloom_vtab_snapshot *snapshot, sqlite3_context *context
 );
 
-/* *finding, to be freed, says what is wrong; NULL: nothing. */
+/* Sets *finding, to be freed, to what is wrong; NULL: nothing. */
 int bloom_vtab_check(bloom_vtab *vtab, bloom_checker checker, char **finding);
 
 /* -- Methods: vtab_cursor.c -------------------------------------------------------------------- */

@@ -109,8 +109,9 @@ void bloom_vtab_close_journal(bloom_vtab *vtab){
   vtab->checked_compiled = 0;
 }
 
-/* 0 if a row behind the first one lacks its key, or a part of it.  Triggers write no NULL: somebody
-** put it there, or an authorizer that answers SQLITE_IGNORE hides the key from this connection. */
+/* Returns 0 if a row behind the first one lacks its key, or a part of it.  Triggers write no NULL:
+** it was put there, or an authorizer that answers SQLITE_IGNORE hides the key from this
+** connection. */
 static int has_key(const bloom_vtab *vtab, sqlite3_stmt *row){
   int i;
   for(i=0; i<vtab->layout.rules.num_columns; i++){

@@ -85,7 +85,7 @@ void bloom_vtab_close_reader(bloom_vtab *vtab){
   vtab->reader = NULL;
 }
 
-/* A ROLLBACK can stop the one that is open. */
+/* Moves the reader, or opens it: a ROLLBACK can have stopped it. */
 int bloom_vtab_move_reader(bloom_vtab *vtab, sqlite3_int64 row, int num_bytes){
   if( vtab->reader && bloom_blob_move(vtab->reader, row, num_bytes)==SQLITE_OK ) return SQLITE_OK;
   bloom_vtab_close_reader(vtab);
@@ -159,8 +159,8 @@ static uint64_t blocks_for(sqlite3_int64 capacity, double bits_per_key){
   return whole + ((double)whole<num_blocks); /* rounded up: one at least */
 }
 
-/* The bits a key for a rate, the most if it is out of reach.  A layer that cannot have them for
-** all its keys takes fewer keys. */
+/* Returns the bits a key for a rate, the most if it is out of reach.  A layer that cannot have them
+** for all its keys takes fewer keys. */
 static double bits_for(double fpr, sqlite3_int64 capacity){
   double best_fpr;
   const uint32_t tenths =
@@ -176,7 +176,7 @@ static double bits_for(double fpr, sqlite3_int64 capacity){
 /* So many that rounding to whole blocks does not count. */
 #define MANY_KEYS 1000000
 
-/* The rate that was asked for, or that of the bits that were. */
+/* Returns the rate that was asked for, or that of the bits that were. */
 static double asked_fpr(const bloom_vtab *vtab){
   const double size = vtab->args.size;
   if( size<1 ) return size;
@@ -268,7 +268,7 @@ static int is_in(uint64_t number, uint64_t min, uint64_t max){
   return number>=min && number<=max;
 }
 
-/* 0 if the bytes are no layout.  Each number is in bounds before any of it is used. */
+/* Returns 0 if the bytes are no layout.  Each number is in bounds before any of it is used. */
 static int get_layout(const uint8_t *bytes, bloom_vtab_layout *layout){
   const uint32_t num_columns = bloom_load32_le(bytes + 16),
     num_layers = bloom_load32_le(bytes + 24);
@@ -316,7 +316,7 @@ static int get_layout(const uint8_t *bytes, bloom_vtab_layout *layout){
   return 1;
 }
 
-/* Row 1 is none of this version: it is damaged, or that of bloom 1.1. */
+/* Fails as row 1 is none of this version: it is damaged, or that of bloom 1.1. */
 static int fail_without_layout(bloom_vtab *vtab){
   const char *name = vtab->quoted_name;
   uint8_t bytes[8] = {0};
@@ -379,7 +379,7 @@ static inline uint64_t page_of(const bloom_vtab_layout *layout, int layer, bloom
   return bloom_split_block_number(hash, layout->layers[layer].num_blocks) / layout->blocks_per_page;
 }
 
-/* The place of a hash's block in its page, in bytes. */
+/* Returns the place of a hash's block in its page, in bytes. */
 static inline int offset_of(const bloom_vtab_layout *layout, int layer, bloom_hash_value hash){
   return BLOOM_HEADER_BYTES + BLOOM_BLOCK_BYTES * (int)(bloom_split_block_number(hash,
       layout->layers[layer].num_blocks) % layout->blocks_per_page);
@@ -515,8 +515,8 @@ static int grow_if_full(bloom_vtab *vtab){
 
 /* -- Adding one ------------------------------------------------------------------------------ */
 
-/* 1 if it is time to count whether the last layer is full: where a page has its share of the
-** layer's capacity, for one hash of as many as there are pages, which all are read then. */
+/* Returns 1 if it is time to count whether the last layer is full: where a page has its share of
+** the layer's capacity, for one hash of as many as there are pages, which all are read then. */
 static int may_be_full(
   const bloom_vtab_layout *layout, uint64_t page, const bloom_vtab_page_header *header,
   bloom_hash_value hash

@@ -109,7 +109,7 @@ int bloom_vtab_read_snapshot(bloom_vtab *vtab, int is_certain, bloom_vtab_snapsh
 
 /* -- Handles --------------------------------------------------------------------------------- */
 
-/* 1 or 0; BLOOM_TEST_NULL or BLOOM_TEST_NOMEM. */
+/* Tests a key: 1 or 0; BLOOM_TEST_NULL or BLOOM_TEST_NOMEM. */
 static int snapshot_test(bloom_vtab_snapshot *snapshot, bloom_key_values key){
   bloom_combined_hashes asked;
   int i, layer;
@@ -151,7 +151,7 @@ int bloom_vtab_snapshot_handle(
 
 /* -- Facts ------------------------------------------------------------------------------------- */
 
-/* The chance of a key that is not there. */
+/* Returns the chance of a key that is not there. */
 static double expected_fpr(const bloom_vtab_snapshot *snapshot){
   double all_deny = 1;
   int layer;
@@ -164,9 +164,9 @@ static double expected_fpr(const bloom_vtab_snapshot *snapshot){
   return 1 - all_deny;
 }
 
-/* A standalone filter as one BLOB.  One over a table has its keys in the form of equality.h, which
-** bloom_may_contain(BLOB, key) does not know, and layers are not one filter: those are NULL, which
-** says maybe. */
+/* Sets the result to a standalone filter as one BLOB.  One over a table has its keys in the form of
+** equality.h, which bloom_may_contain(BLOB, key) does not know, and layers are not one filter:
+** those are NULL, which says maybe. */
 static void result_filter(
   const bloom_vtab *vtab, const bloom_vtab_snapshot *snapshot, sqlite3_context *context
 ){

@@ -57,9 +57,9 @@ static int kind_of(const bloom_vtab *vtab, const char *name){
   return kind;
 }
 
-/* The condition that there is a key, and of an UPDATE that it is another: 1 is 1.0, but as text it
-** is not.  Of several columns as one CASE, since a chain of OR would be too deep for a program that
-** limits the depth of expressions to 10. */
+/* Appends the condition that there is a key, and of an UPDATE that it is another: 1 is 1.0, but as
+** text it is not.  Of several columns as one CASE, since a chain of OR would be too deep for a
+** program that limits the depth of expressions to 10. */
 static void append_when(sqlite3_str *sql, const bloom_vtab_args *args, int is_update){
   const int is_one = args->num_columns==1;
   int i;
@@ -277,7 +277,7 @@ int bloom_vtab_drop_triggers(const bloom_vtab *vtab, int is_for_good){
 
 /* -- Columns ----------------------------------------------------------------------------- */
 
-/* What makes a column one that triggers do not see as it is stored. */
+/* Fails with what makes a column one that triggers do not see as it is stored. */
 static int refuse_column(
   bloom_vtab *vtab, const bloom_source *source, const bloom_source_column *column, const char *what
 ){
