@@ -359,12 +359,10 @@ def stored_filters_of_1_0_0_are_read(files):
 def virtual_tables_of_1_1_0_are_not_read(files):
     db = made_by_1_1_0(files)
     for sql in ("SELECT count(*) FROM people_email('ada@example.org')", "SELECT * FROM people_email", "SELECT handle FROM people_email", "SELECT * FROM seen",
-                "INSERT INTO seen(key) VALUES (1)",
+                "INSERT INTO people(email) VALUES ('eve@example.org')", "UPDATE people SET email = 'x'", "INSERT INTO seen(key) VALUES (1)",
                 "INSERT INTO people_email(people_email) VALUES ('rebuild')", "SELECT * FROM vip"):
         error = str(error_of(db, sql))
         assert re.match(r"bloom: (\w+) was made by bloom 1.[01].*: DROP TABLE \1, and create it again", error), (sql, error)
-    for sql in "INSERT INTO people(email) VALUES ('eve@example.org')", "UPDATE people SET email = 'x'", "DELETE FROM people":
-        assert error_of(db, sql), sql
     assert "lower(email)" in str(error_of(db, "CREATE VIRTUAL TABLE vip2 USING bloom(people, lower(email))"))
     expect(one(db, "SELECT count(*) FROM people WHERE email LIKE '%example.org'"), 2)
     execute(db, "DROP TABLE people_email", "DROP TABLE vip", "DROP TABLE seen", "INSERT INTO people(email) VALUES ('eve@example.org')")

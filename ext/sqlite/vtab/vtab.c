@@ -26,7 +26,8 @@ static const struct {
 } vtab_columns[BLOOM_VTAB_COMMAND] = {
   {"num_keys", "INTEGER"}, {"unmerged", "INTEGER"}, {"capacity", "INTEGER"},
   {"bits_per_key", "REAL"}, {"bytes", "INTEGER"}, {"expected_fpr", "REAL"}, {"merged_at", "TEXT"},
-  {"note", "TEXT"}, {"key", "BLOB HIDDEN"}, {"handle", "BLOB HIDDEN"}, {"filter", "BLOB HIDDEN"}
+  {"note", "TEXT"}, {"key", "BLOB HIDDEN"}, {"handle", "BLOB HIDDEN"}, {"filter", "BLOB HIDDEN"},
+  {"removed", "BLOB HIDDEN"}, {"unheard", "BLOB HIDDEN"}
 };
 
 /* -- Making and opening --------------------------------------------------------------- */

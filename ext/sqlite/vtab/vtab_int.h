@@ -414,6 +414,7 @@ enum {
   BLOOM_VTAB_KEY,
   BLOOM_VTAB_HANDLE,
   BLOOM_VTAB_FILTER,
+  BLOOM_VTAB_REMOVED, BLOOM_VTAB_UNHEARD, /* triggers of bloom 1.1 write to these, and fail */
   BLOOM_VTAB_COMMAND, /* has the table's own name */
   BLOOM_VTAB_NUM_COLUMNS
 };
