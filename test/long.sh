@@ -18,11 +18,17 @@ model_of_3_54_1() {
     LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/vtab/model.py --load ./bloom.so --statements 250000 --seed "$(date +%s)"
 }
 
+sanitized_sql() {
+  make_linked sql-process &&
+    tclsh test/sql/runner/sqllogictest.tcl --process $linked/test/platforms/machines/sql_process test/sql/records
+}
+
 suite 'core, all random counts'                         sh test/core/run.sh
 if ! grep -q siphash_oracle_test build/release/test/core/programs; then
   leave_out 'live libsodium' "libsodium is not installed; SipHash's published vectors are tried, no live answers"
 fi
 if find_sanitizers; then
+  suite 'SQL, with sanitizers, all records'             sanitized_sql
   suite 'core, with sanitizers'                         sh test/core/run.sh --sanitize
   suite 'loading, with sanitizers'                      sh test/faults/load/run.sh
   suite 'copies of handles, two copies with sanitizers' sh test/faults/handles/run.sh

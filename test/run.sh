@@ -14,16 +14,13 @@ find_python
 find_sanitizers || leave_out 'sanitizers' "${CC:-cc} has no sanitizers here"
 
 programs=build/release/test
-targets="core-tests sql-process $programs/vtab/faults $programs/faults/oom/oom $programs/faults/load/load $programs/faults/limits/limits"
-# shellcheck disable=SC2086 # targets
 make_all() {
-  make -s -j "$jobs" all $targets && make_tiny && make_linked sql-process fuzz-targets $linked/test/faults/handles/handles
+  make -s -j "$jobs" all quick-tests && make_tiny && make_linked sql-process fuzz-targets $linked/test/faults/handles/handles
 }
 make_all >$work/made || { cat $work/made; exit 1; }
 has_leveldb=
 if grep -q leveldb_oracle_test $programs/core/programs; then
   has_leveldb=yes
-  make -s $programs/interop/leveldb_files/leveldb_files >$work/made || exit 1
 else
   leave_out 'live LevelDB' 'LevelDB is not installed; its golden answers and files are read, no live ones'
 fi
@@ -34,7 +31,7 @@ echo "== all is built, $used s of processor time"
 core() { BLOOM_TEST_SHARE=4 sh test/core/run.sh; }
 runner() { tclsh test/sql/runner/self_test.tcl $programs/platforms/machines/sql_process; }
 sanitized_sql() {
-  tclsh test/sql/runner/sqllogictest.tcl --process $linked/test/platforms/machines/sql_process --encoding UTF-16be test/sql/records
+  tclsh test/sql/runner/sqllogictest.tcl --process $linked/test/platforms/machines/sql_process --encoding UTF-16be --engine sanitizers test/sql/records
 }
 
 suites() {

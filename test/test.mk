@@ -91,6 +91,13 @@ $(BUILD)/test/core/%.o: test/core/%.cc $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CXX,$<)$(CXX) $(BLOOM_CXXFLAGS) -MMD -MP -c -o $@ $<
 
+# What is run a few times needs no -O3, which takes twice as long.
+LOADING_PROGRAMS = $(addprefix $(BUILD)/test/,faults/oom/oom vtab/faults faults/limits/limits faults/load/load)
+$(BUILD)/test/%.o $(LOADING_PROGRAMS) $(BUILD)/test/interop/leveldb_files/leveldb_files: OPT := $(OPT:-O3=-O1)
+
+.PHONY: quick-tests
+quick-tests: core-tests sql-process $(LOADING_PROGRAMS) $(if $(HAVE_LEVELDB),$(BUILD)/test/interop/leveldb_files/leveldb_files) # Build what test/run.sh runs
+
 .PHONY: sql-process
 sql-process: $(BUILD)/test/platforms/machines/sql_process ## Build the process behind `sqllogictest.tcl --process`
 
@@ -134,7 +141,7 @@ $(BUILD)/test/faults/handles/handles: $(BUILD)/test/faults/handles/handles.o $(O
 	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(LDFLAGS) $(SQLITE_LIBS)
 
 # Programs that load the extension into the SQLite that is installed.
-$(BUILD)/test/faults/oom/oom $(BUILD)/test/vtab/faults $(BUILD)/test/faults/limits/limits $(BUILD)/test/faults/load/load: $(BUILD)/%: %.c \
+$(LOADING_PROGRAMS): $(BUILD)/%: %.c \
     test/lib/failing_memory.h test/lib/sqlite_test.h test/lib/test.h $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)$(CC) -std=c11 $(WARNINGS) $(OPT) $(SANITIZE) $(CPPFLAGS) -o $@ $< $(LDFLAGS) $(SQLITE_LIBS) -ldl -lpthread

@@ -64,7 +64,7 @@ def each_row_is_damaged(files, how):
             else:
                 changed = bytearray(data)
                 if how == "all":
-                    changed = bytes(len(data))
+                    changed = bytes(len(data)) if any(data) else b"\xff" * len(data)  # one span of key 0 is all zeros
                 elif how == "short":
                     changed = data[:r.randrange(len(data))]
                 elif how == "of another row":

@@ -4,12 +4,14 @@
 # model.py changes tables at random and asks both the same, ranges.py for ranges; growth.py grows tables by ids of
 # every shape; real_data.py searches kept texts; regexps.py asks those who match regular expressions whether a text
 # has what is required, and regexp_functions.py has functions that are to be trusted, or not; hostile.py writes
-# anything into the index's tables; ../source/processes.py ends processes that merge; ../source/identity.py puts other
+# anything into the index's tables; ../source/processes.py, in the long run, ends processes that merge; ../source/identity.py puts other
 # files under statements that are held, for filters too; commands.py has CREATE and merges; writers.py and damage.py have a case for each thing that fell
 # once, kept.py files of bloom 1.2; schemas.py changes the source's schema; steps.py counts how much is read, and
 # zones.py looks at where ranges are, orders.py at rows in a column's order; beside.py compares that with the table's own
 # indexes; reader.py reads the tables as another program does; faults.sql is for
 # ../vtab/faults.c, which fails memory, disk and what else there is.
+#
+# Of many cases of one kind the quick run has some (--sample), and of the slow ones none.
 #
 #   --long     50,000 queries and 1,000 patterns, large tables, slow cases, and hostile tables under sanitizers
 #   --longest  four times as many
@@ -20,10 +22,10 @@ work=build/index
 mkdir -p $work || exit 1
 find_python
 case ${1-} in
-  '')        runs=8 ranges=12 beside=200 hostile=30 seconds=2 most=2 long= ;;
-  --long)    runs=250 ranges=125 beside='2000 --rows 20000' hostile=500 seconds=15 most=15 patterns=1000 big=10 long=--slow ;;
+  '')        runs=5 ranges=6 beside=100 hostile=15 most=1 long= sample=--sample ;;
+  --long)    runs=250 ranges=125 beside='2000 --rows 20000' hostile=500 seconds=15 most=15 patterns=1000 big=10 long=--slow sample= ;;
   --longest | --newest)
-             runs=1000 ranges=500 beside='5000 --rows 20000' hostile=2000 seconds=30 most=60 patterns=4000 big=30 long=--slow ;;
+             runs=1000 ranges=500 beside='5000 --rows 20000' hostile=2000 seconds=30 most=60 patterns=4000 big=30 long=--slow sample= ;;
   *)      sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 # The quick ones are always the same; --long draws others.
@@ -67,17 +69,17 @@ random 'ranges' "$PYTHON" test/index/ranges.py --load $small --runs $ranges
 random "beside the table's own indexes" "$PYTHON" test/index/beside.py --queries $beside
 [ -z "$long" ] || random 'real data' "$PYTHON" test/index/real_data.py --patterns $patterns --mb 9
 for each in $cases; do
-  adds_up $each "$PYTHON" test/$each.py --load $small $long
+  adds_up $each "$PYTHON" test/$each.py --load $small ${long:-$sample}
 done
 [ -z "$long" ] || adds_up 'reader, pages of 4 KB' "$PYTHON" test/index/reader.py
 [ "${1-}" != --newest ] || finish
 
 random 'regular expressions' "$PYTHON" test/index/regexps.py ${long:+--long --patterns 30000}
 adds_up 'hostile tables' "$PYTHON" test/index/hostile.py --load $small --runs $hostile --seed "$seed"
-check 'processes' "$PYTHON" test/source/processes.py --load $small --seconds $seconds --seed "$seed"
 adds_up faults build/release/test/vtab/faults --seed "$seed" --most $most ./bloom.so test/index/faults.sql
 [ -n "$long" ] || finish
 
+check 'processes' "$PYTHON" test/source/processes.py --load $small --seconds $seconds --seed "$seed"
 random 'model, large tables' "$PYTHON" test/index/model.py --load $small --big --runs $big --steps 12
 if find_sanitizers; then
   check 'sanitized build' make_sanitized

@@ -145,7 +145,7 @@ tiny_limits='-DBLOOM_TINY_TABLES -DBLOOM_ENTRIES_ROW_BYTES=200 -DBLOOM_SEGMENT_L
 tiny_limits="$tiny_limits -DINDEX_BLOCK_BYTES=200.0 -DINDEX_MAX_PAIRS=300 -DINDEX_JOIN_SHARE=2 -DINDEX_JOIN_AT_ONCE=100 -DINDEX_JOIN_LEAST=60 -DINDEX_FEW_ROWS=60 -DINDEX_REBUILD_LEAST=40"
 tiny_limits="$tiny_limits -DBLOOM_ZONES_LG=2 -DINDEX_ZONE_ROWS=20.0 -DINDEX_SLICE_ROWS=8.0 -DINDEX_SORTED_ROWS=8.0 -DINDEX_MOST_OVERLAP=2.0"
 make_tiny() {
-  make -s -j "$jobs" BUILD=build/tiny EXTENSION=build/tiny/bloom.so OPT='-O1 -g' CPPFLAGS="$tiny_limits -DBLOOM_DEBUG"
+  make -s -j "$jobs" BUILD=build/tiny EXTENSION=build/tiny/bloom.so OPT='-O1 -g1' CPPFLAGS="$tiny_limits -DBLOOM_DEBUG"
 }
 
 # -- Sanitizers ---------------------------------------------------------------

@@ -671,7 +671,8 @@ class World:
 
     def check_absent(self, i, name, f, num_columns):
         facts = self.do(i, "SELECT note, num_keys, unmerged FROM " + f)
-        if not facts or (facts[0][0] and UNCERTAIN in facts[0][0]):
+        # With tiny limits a filter soon has several times as many keys as there is room for, and says so.
+        if not facts or (facts[0][0] and (UNCERTAIN in facts[0][0] or "more keys than room" in facts[0][0])):
             return
         for _ in range(3):
             absent = ["absent %d" % self.random.randrange(10**9) for _ in range(num_columns)]

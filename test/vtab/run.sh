@@ -4,18 +4,18 @@
 # model.py plays random worlds; changes.tcl makes every change to a table beside one without a filter; faults.c has
 # memory, disk, authorization and other connections fail; ../source/processes.py, in the long run, has processes write
 # in several languages and be killed; damage.py writes to shadow tables; the others are cases.  What ../source has is
-# asked of filters and of an index over one table; ../index/run.sh runs the rest of it, and processes in the quick run.
+# asked of filters and of an index over one table; ../index/run.sh runs the rest of it.
 # model.py and faults.c also run a build with tiny limits and assert().  --long: for minutes,
-# and slow cases; --longest: four times as long.
+# all cases of many of one kind, of which the quick run has some (--sample), and slow ones; --longest: four times as long.
 cd "$(dirname "$0")/../.." || exit 1
 . test/lib/shared.sh
 work=build/table
 mkdir -p $work || exit 1
 find_python
 case ${1-} in
-  '')        statements=15000 most=2 runs=120 long= ;;
-  --long)    statements=125000 seconds=10 most=10 runs=1250 long=--slow ;;
-  --longest) statements=500000 seconds=40 most=40 runs=5000 long=--slow ;;
+  '')        statements=8000 most=1 runs=60 long= sample=--sample ;;
+  --long)    statements=125000 seconds=10 most=10 runs=1250 long=--slow sample= ;;
+  --longest) statements=500000 seconds=40 most=40 runs=5000 long=--slow sample= ;;
   *)      sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 cases='vtab/certain vtab/journal vtab/tuples vtab/running source/migrations source/others_objects source/datasette source/half_copies source/schema_changes'
@@ -26,7 +26,8 @@ seed=${BLOOM_TEST_SEED:-$drawn}
 echo "note: seed $seed; BLOOM_TEST_SEED=$seed draws the same"
 
 make -s -j "$jobs" bloom.so build/release/test/vtab/faults && make_tiny || exit 1
-adds_up 'changes' tclsh test/vtab/changes.tcl ./bloom
+# shellcheck disable=SC2086 # no argument, or one
+adds_up 'changes' tclsh test/vtab/changes.tcl $sample ./bloom
 for extension in ./build/tiny/bloom.so ./bloom.so; do
   adds_up "model, $extension" "$PYTHON" test/vtab/model.py --load $extension --statements $statements --seed "$seed"
   sed -n 's/^note: \(.*worlds\)/note: model: \1/p' $work/log
@@ -36,7 +37,7 @@ for extension in ./build/tiny/bloom.so ./bloom.so; do
   sed -n 's/^note: /note: faults: /p' $work/log
 done
 for each in $cases; do
-  adds_up "$each" "$PYTHON" test/$each.py --load ./bloom.so $long
+  adds_up "$each" "$PYTHON" test/$each.py --load ./bloom.so ${long:-$sample}
 done
 if [ -n "$long" ]; then
   check 'processes' "$PYTHON" test/source/processes.py --load "$PWD/bloom.so" --seconds $seconds

@@ -140,6 +140,10 @@ proc test_command_line {good bad} {
     run_runner "a file that is not there" "1 2 passed, 1 failed" $::scratch/none.test $good
     run_runner "an encoding that there is not" "1 0 passed, 1 failed" [new_file utf7.test "encodings UTF-7\n\nstatement ok\nSELECT 1\n"]
 
+    set skips [new_file skips.test "skipif slow\nstatement error\nSELECT 1\n\nstatement ok\nSELECT 1\n"]
+    run_runner "what another engine skips" "1 1 passed, 1 failed" $skips
+    run_runner "what this one skips" "0 1 passed, 0 failed" --engine SLOW $skips
+
     # The seed is that of the environment, and is printed; else each run draws one.
     set seeded [new_file seeded.test "query I\nSELECT \$SEED + 1\n----\n124\n"]
     set ::env(BLOOM_TEST_SEED) 123

@@ -35,7 +35,7 @@ namespace eval slt {
     variable null "\x01NULL [pid] [clock clicks] [expr {rand()}]"
 
     # Options, and what belongs to the whole run.
-    variable extensions {} process {} encoding "" num_passed 0 num_failed 0 seed_is_used no
+    variable extensions {} process {} encoding "" engines sqlite num_passed 0 num_failed 0 seed_is_used no
     variable seed [expr {[info exists ::env(BLOOM_TEST_SEED)] ? wide($::env(BLOOM_TEST_SEED)) : [clock microseconds] % 1000000000}]
 
     # The file being run: its name and, if it has several, encoding; where it is, "" before and
@@ -222,7 +222,7 @@ proc slt::run_record {lines numbers} {
         set numbers [lassign $numbers line_number]
         set words [lassign [regexp -all -inline {[^ \t]+} $line] directive]
         if {$directive ni {skipif onlyif}} break
-        if {[string equal -nocase [lindex $words 0] sqlite] == ($directive eq "skipif")} {set skipped yes}
+        if {([string tolower [lindex $words 0]] in $slt::engines) == ($directive eq "skipif")} {set skipped yes}
     }
     switch $directive {
         statement - query - each {
@@ -496,6 +496,7 @@ The exit status is 0 if records ran and none failed, 1 if not, 2 for bad argumen
 
   --load EXTENSION   load it before every file; may be repeated
   --encoding NAME    a file that names encodings runs in this one alone
+  --engine NAME      as sqlite, for skipif and onlyif: records under `skipif NAME` are left out
   --sqlite LIBRARY   use the SQLite of this Tcl package (a tclsqlite3.so)
   --process COMMAND  use the SQLite of this program, which is run with :memory: as its
                      last argument (see test/platforms/machines/sql_process.c)
@@ -511,13 +512,14 @@ proc slt::main {arguments} {
     set paths {}
     while {[llength $arguments]} {
         set arguments [lassign $arguments argument]
-        if {$argument in {--load --encoding --sqlite --process}} {
+        if {$argument in {--load --encoding --engine --sqlite --process}} {
             if {![llength $arguments]} {bad_arguments "$argument needs a value"}
             set arguments [lassign $arguments value]
         }
         switch -glob -- $argument {
             --load    {lappend slt::extensions $value}
             --encoding {set slt::encoding $value}
+            --engine  {lappend slt::engines [string tolower $value]}
             --sqlite  {set sqlite $value}
             --process {set slt::process $value}
             -*        {bad_arguments "unknown option $argument"}
