@@ -23,7 +23,7 @@
 
 /* Rows of the first slice.  Tests make small ones. */
 #ifndef INDEX_SLICE_ROWS
-# define INDEX_SLICE_ROWS 256.0
+# define INDEX_SLICE_ROWS 64.0
 #endif
 
 /* So many candidates are read and sorted at once. */
