@@ -106,6 +106,28 @@ static void open_row(const lists *of, uint32_t number, bloom_entries_row *row){
   assert_true(bloom_entries_open(row, stored->bytes, stored->num_bytes, RUN_NUMBER, stored->rowid));
 }
 
+/* The list at hand is read as bits alike, with a table or without; num_read -1: it is damaged.  Bits that are set stay. */
+static void check_bits(const bloom_entries_row *row, const uint16_t *blocks, int num_read){
+  static bloom_entries_table table;
+  uint64_t *wanted = allocated(BLOOM_SEGMENT_BLOCKS/8), *bits = allocated(BLOOM_SEGMENT_BLOCKS/8);
+  int i, has_table;
+  if( table.windows[0][0]==0 ) bloom_entries_table_make(&table);
+  memset(wanted, 0, BLOOM_SEGMENT_BLOCKS/8);
+  wanted[0] = 5;
+  for(i=0; i<num_read; i++) wanted[blocks[i]/64] |= (uint64_t)1 << blocks[i]%64;
+  for(has_table=0; has_table<2; has_table++){
+    bloom_entries_row copy = *row;
+    memset(bits, 0, BLOOM_SEGMENT_BLOCKS/8);
+    bits[0] = 5;
+    assert_int_equal(bloom_entries_read_bits(&copy, has_table ? &table : NULL, bits), num_read);
+    if( num_read<0 ) continue;
+    assert_memory_equal(bits, wanted, BLOOM_SEGMENT_BLOCKS/8);
+    assert_int_equal(copy.next_at, row->next_at);
+  }
+  free(wanted);
+  free(bits);
+}
+
 /* The list at hand is this one, which is read if it says so. */
 static void check_list(const lists *of, bloom_entries_row *row, uint32_t list, int is_read){
   uint16_t *blocks;
@@ -115,6 +137,7 @@ static void check_list(const lists *of, bloom_entries_row *row, uint32_t list, i
   blocks = allocated(BLOOM_SEGMENT_BLOCKS * sizeof(*blocks));
   assert_int_equal(bloom_entries_read(row, blocks), num_blocks_of(of, list));
   assert_memory_equal(blocks, of->blocks + of->begin[list], num_blocks_of(of, list) * sizeof(*blocks));
+  check_bits(row, blocks, (int)num_blocks_of(of, list));
   free(blocks);
 }
 
@@ -491,7 +514,7 @@ TEST(each_field_of_the_header_has_its_range){
 /* Reads a row, whose checksum is right and whose bytes may be anything, in all ways: what it says
 ** is in order, and once it is damaged it stays so. */
 static int read_all_ways(const uint8_t *bytes, size_t num_bytes, uint64_t rowid, rng *random){
-  bloom_entries_row row;
+  bloom_entries_row row, before;
   uint16_t *blocks = allocated(BLOOM_SEGMENT_BLOCKS * sizeof(*blocks));
   uint32_t num_lists = 0;
   int is_open, status = 1, num_read, i;
@@ -509,7 +532,10 @@ static int read_all_ways(const uint8_t *bytes, size_t num_bytes, uint64_t rowid,
     last = row.id;
     if( ++num_lists>8*BLOOM_ENTRIES_MAX_LISTS ) break;
     if( rng_below(random, way + 1) ) continue;
+    before = row;
     num_read = bloom_entries_read(&row, blocks);
+    before.next_at = row.next_at;
+    check_bits(&before, blocks, num_read);
     if( num_read<0 ) break;
     assert_int_equal(num_read, row.num_blocks);
     for(i=1; i<num_read; i++) assert_true(blocks[i]>blocks[i-1]);

@@ -136,6 +136,19 @@ int bloom_entries_seek(bloom_entries_row *row, uint64_t id);
 ** can hold 4,096 lists of as many blocks, and no more: 16 million. */
 int bloom_entries_read(bloom_entries_row *row, uint16_t blocks[BLOOM_SEGMENT_BLOCKS]);
 
+/* What the next bits of a list say, for Rice parameters 1 .. BLOOM_ENTRIES_TABLE_K.  Private. */
+#define BLOOM_ENTRIES_TABLE_K 2
+typedef struct bloom_entries_table {
+  uint64_t windows[BLOOM_ENTRIES_TABLE_K][256];
+} bloom_entries_table;
+
+void bloom_entries_table_make(bloom_entries_table *table);
+
+/* Does what bloom_entries_read() does, but sets the bits of the blocks, and lets others be.  It is
+** slower where table is NULL. */
+int bloom_entries_read_bits(bloom_entries_row *row, const bloom_entries_table *table,
+                            uint64_t bits[BLOOM_SEGMENT_BLOCKS/64]);
+
 /* -- Writing ------------------------------------------------------------------------------ */
 
 /* Writes the rows of a run, one after the other.  All of it is private. */

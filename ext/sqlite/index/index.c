@@ -115,6 +115,7 @@ void bloom_index_free(bloom_index *index){
   bloom_index_layout_free(index);
   bloom_index_spans_free(index);
   bloom_index_lists_free(index);
+  sqlite3_free(index->entries_table);
   bloom_index_config_free(&index->config);
   bloom_index_config_free(&index->arguments);
   bloom_index_columns_free(&index->columns);

@@ -480,6 +480,9 @@ uint32_t bloom_index_blocks_next(const index_block_set *set, uint32_t block){
 
 /* -- Looking up ------------------------------------------------------------------------------- */
 
+/* A list of more blocks is worth a table that reads it faster. */
+#define LOOK_UP_FEW_BLOCKS 256
+
 /* Returns the first segment at or behind one that may have candidates; num_segments if there is
 ** none. */
 static uint32_t look_up_segment(const index_block_set *within, uint32_t segment,
@@ -490,15 +493,16 @@ static uint32_t look_up_segment(const index_block_set *within, uint32_t segment,
 
 /* Adds the blocks of the list at hand. */
 static int look_up_add_list(index_run_reader *reader, uint32_t segment, index_block_set *result){
-  uint16_t blocks[BLOOM_SEGMENT_BLOCKS];
+  bloom_index *index = reader->index;
   uint64_t *bits = blocks_segment(result, segment);
-  uint32_t num_blocks, i;
-  int rc = bits ? SQLITE_OK : SQLITE_NOMEM;
-  if( rc==SQLITE_OK ) rc = bloom_index_run_blocks(reader, blocks, &num_blocks);
-  for(i=0; rc==SQLITE_OK && i<num_blocks; i++){
-    bits[blocks[i]/64] |= (uint64_t)1 << blocks[i]%64;
+  if( bits==NULL ) return SQLITE_NOMEM;
+  if( index->entries_table==NULL && reader->row.num_blocks>LOOK_UP_FEW_BLOCKS ){
+    index->entries_table = sqlite3_malloc64(sizeof(*index->entries_table));
+    if( index->entries_table==NULL ) return SQLITE_NOMEM;
+    bloom_entries_table_make(index->entries_table);
   }
-  return rc;
+  return bloom_entries_read_bits(&reader->row, index->entries_table, bits)>0 ? SQLITE_OK
+      : SQLITE_CORRUPT_VTAB;
 }
 
 /* Adds what a run has of a range of tokens, whose lists have ids first .. last-1 of those that

@@ -18,9 +18,17 @@ static int read_list(bloom_entries_row *row){
   uint16_t blocks[BLOOM_SEGMENT_BLOCKS];
   const uint32_t num_blocks = row->num_blocks;
   const uint64_t first_block = row->id % row->shape.num_segments * BLOOM_SEGMENT_BLOCKS;
+  uint64_t bits[BLOOM_SEGMENT_BLOCKS/64] = {0};
+  bloom_entries_row copy = *row;
   const int num_read = bloom_entries_read(row, blocks);
+  static bloom_entries_table table;
   int i;
   FUZZ_CHECK(num_blocks>=1 && num_blocks<=BLOOM_SEGMENT_BLOCKS);
+  if( table.windows[0][0]==0 ) bloom_entries_table_make(&table);
+  FUZZ_CHECK(bloom_entries_read_bits(&copy, &table, bits)==num_read);
+  for(i=0; i<num_read; i++) bits[blocks[i]/64] ^= (uint64_t)1 << blocks[i]%64;
+  for(i=0; num_read>0 && (size_t)i<sizeof(bits)/sizeof(bits[0]); i++) FUZZ_CHECK(bits[i]==0);
+  FUZZ_CHECK(num_read<0 || copy.next_at==row->next_at);
   if( num_read<0 ) return 0;
   FUZZ_CHECK((uint32_t)num_read==num_blocks);
   for(i=1; i<num_read; i++) FUZZ_CHECK(blocks[i-1]<blocks[i]);
