@@ -7,9 +7,9 @@
 **   hash               --an encoding's add or test-->  bits
 **
 ** An encoding is one way of writing a filter as bytes.  Each encoding has a folder
-** beside this file (bloomfile/, leveldb/, parquet/) and a row in the list in
-** encodings.c.  Only the list knows all encodings: no encoding knows another, and this
-** file does not know the list.  A new encoding is one folder and one row.
+** beside this file (bloomfile/, leveldb/, parquet/) and a row in the lists of
+** encodings.c, whose lengths and names stand in encodings.h.  Only they know all encodings:
+** no encoding knows another, and this file knows none.
 **
 ** The core is pure C11: it does not know SQLite, allocates nothing, and keeps no mutable
 ** state.  Filters are plain bytes; ../FORMATS.md has their layouts.

@@ -2,6 +2,9 @@
 ** The SQL functions, which bloom.c registers.  bloom_build.c has those that return filters of keys,
 ** bloom_may_contain.c those that test a filter for a key, bloom_sets.c those of BloomFiles,
 ** leveldb_files.c those of LevelDB's files.
+**
+** A function takes its filter by bloom_filter_arg_or_fail(), of handle.h, and its key by those of
+** key.h; what reads all bytes of a filter does so through bloom_stoppable_init(), of connection.h.
 */
 #ifndef BLOOM_SQLITE_FUNCTIONS_H
 #define BLOOM_SQLITE_FUNCTIONS_H

@@ -25,7 +25,7 @@ int bloom_index_reset(bloom_index *index){
   sqlite3_randomness(sizeof(layout->number), &layout->number);
   layout->generations[0].spans_hash = bloom_index_spans_hash(layout->number);
   for(i=0; i<index->config.num_keys; i++){
-    if( bloom_index_has_tokens(&index->config.keys[i]) ){
+    if( bloom_index_has_hashes(&index->config.keys[i]) ){
       layout->generations[0].keys[i].hash_bits = INDEX_MIN_HASH_BITS;
     }
   }

@@ -414,7 +414,7 @@ static int layout_parse_generation(const bloom_index *index, layout_bytes *bytes
      || generation->num_spans>INDEX_MAX_SPANS || generation->zone_lg>INDEX_SPAN_LG ) return 0;
   for(i=0; i<index->config.num_keys; i++){
     if( !layout_parse_key(bytes, generation, &generation->keys[i]) ) return 0;
-    if( (generation->keys[i].hash_bits>0)!=bloom_index_has_tokens(&index->config.keys[i]) ){
+    if( (generation->keys[i].hash_bits>0)!=bloom_index_has_hashes(&index->config.keys[i]) ){
       return 0;
     }
   }

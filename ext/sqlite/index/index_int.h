@@ -14,8 +14,13 @@
 
 #define INDEX_MAX_KEYS 16
 
-/* A column that is indexed: what the configuration says of it, and where it is in the source
-** now. */
+/*
+** A column that is indexed: what the configuration says of it, and where it is in the source now.
+**
+** A new kind of token has a flag here, its word in args_read_column() and its bit in config_print()
+** and config_parse(); bloom_index_pairs_add() stores its tokens, plan_find_key() says which
+** conditions they serve, and candidates_narrow() looks for them.
+*/
 typedef struct index_key {
   int is_like;   /* its tokens are lists of text, for LIKE and GLOB; else hashes, for = */
   int is_regexp; /* they serve REGEXP, too, and the text goes on behind a NUL */
@@ -158,8 +163,8 @@ typedef struct bloom_index {
   struct bloom_entries_table *entries_table; /* of a look-up; NULL: there was none yet */
 } bloom_index;
 
-/* Returns 1 if a column has entries of its values, for =. */
-static inline int bloom_index_has_tokens(const index_key *key){
+/* Returns 1 if a column's tokens are hashes of its values, for =. */
+static inline int bloom_index_has_hashes(const index_key *key){
   return !key->is_like && !key->is_range;
 }
 

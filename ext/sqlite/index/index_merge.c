@@ -381,7 +381,7 @@ static int merge_begin_generation(index_merge_state *merge, const index_choice *
   generation->spans_hash = bloom_index_spans_hash(merge->layout.number + place);
   for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
     if( choice->lists[i] ) rc = bloom_index_lists_write(index, generation, i, choice->lists[i]);
-    else if( bloom_index_has_tokens(&index->config.keys[i]) ){
+    else if( bloom_index_has_hashes(&index->config.keys[i]) ){
       generation->keys[i].hash_bits = choice->hash_bits;
     }else{
       sqlite3_randomness(sizeof(uint64_t), &generation->keys[i].number);

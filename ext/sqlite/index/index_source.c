@@ -435,10 +435,13 @@ int bloom_index_locate(bloom_index *index){
 ** as old or new. */
 static const struct {
   const char *suffix, *event, *row;
+  const char *when; /* its condition, a format of the id's name; NULL: that something changed */
 } index_triggers[INDEX_NUM_TRIGGERS] = {
-  {"_before_insert", "BEFORE INSERT", "new"}, {"_after_insert", "AFTER INSERT", "new"},
-  {"_before_move", "BEFORE UPDATE", "old"}, {"_before_update", "BEFORE UPDATE", "new"},
-  {"_after_update", "AFTER UPDATE", "new"}
+  {"_before_insert", "BEFORE INSERT", "new", "new.\"%w\" <> -1 AND "},
+  {"_after_insert", "AFTER INSERT", "new", ""},
+  {"_before_move", "BEFORE UPDATE", "old", "new.\"%w\" IS NOT old.\"%w\" AND "},
+  {"_before_update", "BEFORE UPDATE", "new", NULL},
+  {"_after_update", "AFTER UPDATE", "new", NULL}
 };
 
 /* Returns the number of the trigger that has a name; INDEX_NUM_TRIGGERS if none has. */
@@ -618,21 +621,13 @@ static char *triggers_is_changed(const bloom_index *index){
   return sqlite3_str_finish(sql);
 }
 
-/* Returns the condition of a trigger by its number, and AND, to be freed. */
-static char *triggers_when(const bloom_index *index, int number){
-  const char *id = index->columns.id_name;
-  switch( number ){
-    case 0:  return sqlite3_mprintf("new.\"%w\" <> -1 AND ", id);
-    case 1:  return sqlite3_mprintf("");
-    case 2:  return sqlite3_mprintf("new.\"%w\" IS NOT old.\"%w\" AND ", id, id);
-    default: return triggers_is_changed(index);
-  }
-}
-
 static int triggers_make_all(bloom_index *index, const char *source){
+  const char *id = index->columns.id_name;
   int i, rc = SQLITE_OK;
   for(i=0; i<INDEX_NUM_TRIGGERS && rc==SQLITE_OK; i++){
-    rc = index_trigger_make(index, i, source, triggers_when(index, i));
+    const char *when = index_triggers[i].when;
+    rc = index_trigger_make(index, i, source, when ? sqlite3_mprintf(when, id, id)
+                            : triggers_is_changed(index));
   }
   return rc;
 }
