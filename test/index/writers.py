@@ -528,6 +528,32 @@ for declared in "TEXT", "BLOB", "", "NUMERIC", "TEXT COLLATE NOCASE":
     case(literals_of_all_forms, declared or "no type", declared)
 
 
+def what_differs(files, declared):
+    """Of <> and IS NOT SQLite tells a plan neither the collation nor the affinity of the other side."""
+    db = files.connect()
+    values = ["'abc'", "'ABC'", "'abc  '", "'x'", "5", "'5'", "'5.0'", "5.5", "'5.5'", "9007199254740993", "'9007199254740993'", "9e999", "'Inf'", "NULL", "x'35'"]
+    others = ["TEXT", "NUMERIC", "BLOB", "REAL", "TEXT COLLATE NOCASE", "COLLATE RTRIM"]
+    execute(db, "CREATE TABLE log(id INTEGER PRIMARY KEY, v %s, k)" % declared,
+            "CREATE TABLE o(id INTEGER PRIMARY KEY, %s)" % ", ".join("d%d %s" % other for other in enumerate(others)))
+    for value in values:
+        db.execute("INSERT INTO log(v, k) VALUES (%s, 1)" % value)
+        db.execute("INSERT INTO o(%s) VALUES (%s)" % (", ".join("d%d" % n for n in range(len(others))), ", ".join([value] * len(others))))
+    db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, k)")
+    command(db, "merge")
+    for operator in "<>", "IS NOT":
+        for collation in "", " COLLATE NOCASE", " COLLATE RTRIM", " COLLATE BINARY":
+            for value in values:
+                same(db, "SELECT id FROM {t} WHERE v %s %s%s ORDER BY id" % (operator, value, collation))
+                same(db, "SELECT id FROM {t} WHERE v %s %s%s ORDER BY id LIMIT 4 OFFSET 2" % (operator, value, collation))
+            for n in range(len(others)):
+                same(db, "SELECT o.id, (SELECT count(*) FROM {t} AS t WHERE t.v %s o.d%d%s) FROM o ORDER BY 1" % (operator, n, collation))
+                same(db, "SELECT o.id, (SELECT count(*) FROM {t} AS t WHERE o.d%d%s %s t.v) FROM o ORDER BY 1" % (n, collation, operator))
+
+
+for declared in "TEXT", "TEXT COLLATE NOCASE", "TEXT COLLATE RTRIM", "BLOB", "INTEGER", "INTEGER COLLATE NOCASE", "REAL":
+    case(what_differs, declared, declared)
+
+
 # -- What is not the index's own -------------------------------------------------------------------
 
 @test

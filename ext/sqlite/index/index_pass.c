@@ -16,9 +16,11 @@
 **   TEXT, none        other TEXT           =, IS, > and >= if it is no number; else nothing
 **   TEXT              a number             =, IS: as a number, and of a REAL as its text, too
 **   none              a number             > and >=: as it is; else as a number
-**   TEXT, none        a number, a text     <>, IS NOT: as it is, for what differs as a number does
-**                                          as a text, too; but nothing of a REAL beside TEXT, which
-**                                          becomes a text of 15 digits
+**   TEXT, none        a text; none: number <>, IS NOT: as it is, for what differs as a number does
+**                                          as a text, too
+**   TEXT              a number             <>, IS NOT: an INTEGER literal, as it is; else nothing,
+**                                          for beside a column without affinity '1' differs from 1,
+**                                          and a REAL becomes a text of 15 digits
 **
 ** The two ends of a range that SQLite may have made of `LIKE 'begin%'` are passed as one, together
 ** with BLOBs, or not at all where numbers may be in it.
@@ -86,7 +88,8 @@ static index_form pass_form_of_text(const bloom_index *index, index_condition co
 static index_form pass_form_of_number(index_condition condition, char affinity, int type){
   if( affinity!='t' && affinity!='b' ) return INDEX_FORM_PLAIN;
   if( pass_is_not(condition.kind) ){
-    return affinity=='t' && type==SQLITE_FLOAT ? INDEX_FORM_NONE : INDEX_FORM_PLAIN;
+    return affinity=='t' && !(condition.is_literal && type==SQLITE_INTEGER)
+      ? INDEX_FORM_NONE : INDEX_FORM_PLAIN;
   }
   if( affinity=='t' ){
     if( pass_is_range(condition.kind) ) return INDEX_FORM_NONE;

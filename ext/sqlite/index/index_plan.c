@@ -234,6 +234,9 @@ static int plan_can_omit(bloom_index *index, sqlite3_index_info *info, int numbe
       && !plan_has_range(info, info->aConstraint[number].iColumn);
   }
   if( index_is_null_test(condition->kind) ) return 1;
+  /* Of <> and IS NOT SQLite tells BINARY, whatever it compares by: a literal has no COLLATE. */
+  if( (condition->kind==INDEX_NE || condition->kind==INDEX_IS_NOT) && !condition->is_on_id
+   && (literal==NULL || condition->collation[0]) ) return 0;
   told = sqlite3_vtab_collation(info, number);
   if( !condition->is_on_id && condition->collation[0]==0
      && sqlite3_stricmp(told, index->columns.list[condition->column].collation)!=0 ) return 0;
