@@ -29,6 +29,7 @@ if ! grep -q siphash_oracle_test build/release/test/core/programs; then
 fi
 if find_sanitizers; then
   suite 'SQL, with sanitizers, all records'             sanitized_sql
+  suite 'corrupt input, with sanitizers, all drawn'     sh test/hostile/fuzz/replay.sh
   suite 'core, with sanitizers'                         sh test/core/run.sh --sanitize
   suite 'loading, with sanitizers'                      sh test/faults/load/run.sh
   suite 'copies of handles, two copies with sanitizers' sh test/faults/handles/run.sh

@@ -28,6 +28,7 @@ find_used
 echo "== all is built, $used s of processor time"
 
 # Some per cent of the large random counts; test/long.sh has them all.
+replay() { BLOOM_TEST_SHARE=20 sh test/hostile/fuzz/replay.sh; }
 core() { BLOOM_TEST_SHARE=4 sh test/core/run.sh; }
 runner() { tclsh test/sql/runner/self_test.tcl $programs/platforms/machines/sql_process; }
 sanitized_sql() {
@@ -39,7 +40,7 @@ suites() {
   suite 'filters that stay up to date, at random and cases' sh test/vtab/run.sh
   suite 'SQL, with sanitizers'                              sanitized_sql
   suite 'out of memory'                                     sh test/faults/oom/run.sh
-  suite 'corrupt input and kept inputs, with sanitizers'    sh test/hostile/fuzz/replay.sh
+  suite 'corrupt input and kept inputs, with sanitizers'    replay
   suite 'README and other pages'                            tclsh test/docs/readme.tcl
   suite 'SQL'                                               tclsh test/sql/runner/sqllogictest.tcl --load ./bloom test/sql/records
   suite 'limits and interruption'                           $programs/faults/limits/limits ./bloom.so

@@ -9,7 +9,7 @@ import random
 import sys
 
 from log import command, is_believed, plan_says, same, state, steps_of  # the first: it finds the others
-from cases import case, execute, expect, main, one, test
+from cases import case, execute, expect, main, one, slow, test
 
 NUM_ROWS = 12000
 
@@ -134,6 +134,7 @@ def all_rows_change_again_and_again(files):
 
 
 @test
+@slow
 def long_texts_change(files):
     """Those that changed are merged again alone."""
     db = make(files, "message LIKE", 0)
@@ -209,6 +210,7 @@ def numbers_among_texts(files):
 # -- Words of two characters ---------------------------------------------------------------------------------
 
 @test
+@slow
 def two_characters(files):
     """1,000 words of two characters of Chinese, Japanese and Korean, half of which stand in no row."""
     r = random.Random(11)

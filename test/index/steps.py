@@ -140,6 +140,7 @@ def infinity_is_many_texts(files):
 
 
 @test
+@slow
 def long_texts(files):
     """Texts of which each is more than a block's bytes."""
     db = files.connect()

@@ -7,7 +7,7 @@ import sqlite3
 import sys
 
 from log import PLANS_SAY, command, same, state  # the first: it finds the others
-from cases import Api, Skip, case, ctypes, error_of, execute, expect, fails, main, one, plan, stop_after, test
+from cases import Api, Skip, case, ctypes, error_of, execute, expect, fails, main, one, plan, stop_after, slow, test
 
 NUM_ROWS = 3000
 
@@ -250,6 +250,7 @@ def the_layout_is_lost_on_the_way(files):
 
 
 @test
+@slow
 def more_changes_than_rows(files):
     """Merges of N rows make all entries again, a part each, so that those of old values go."""
     db = files.connect()

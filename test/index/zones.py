@@ -205,6 +205,7 @@ def vacuum(files):
 
 
 @test
+@slow
 def two_writers(files):
     """A day apart, and one of them now and then 0: each has a span of its own."""
     db = make(files.connect(), "1700000000 + i / 10 - (i % 2) * 86400", 200000)
@@ -331,6 +332,7 @@ def numbers_and_texts_of_other_columns(files):
 
 
 @test
+@slow
 def together_with_entries(files):
     """Zones come before entries, and ids before both."""
     db = make(files.connect(), "i", 100000, "v RANGE, k, v, k LIKE", "v INTEGER, k TEXT")

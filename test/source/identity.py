@@ -18,7 +18,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from cases import (Skip, case, command, error_of, execute, expect, fails, fill, image, is_whole, lookups, main,  # noqa: E402
                    needs_deserialize, no_false_negative, one, rules_out_absent_keys, test)
 
-NUM_ROWS = 1000
+NUM_ROWS = 400
 COLUMNS = "id INTEGER PRIMARY KEY, k TEXT, n INTEGER, message TEXT"
 INDEXED = "log, k, n, message LIKE"
 FILTER = "CREATE VIRTUAL TABLE {s}.f USING bloom(log, k)"
@@ -529,7 +529,7 @@ def merged_by_several(files, journal_mode):
     for writer in writers:
         writer.execute("PRAGMA synchronous = OFF")
     reader = files.connect()
-    for i in range(1500):
+    for i in range(600):
         writer = random.choice(writers)
         writer.execute("BEGIN")
         if writer is not writers[2] and random.random() < 0.3:

@@ -60,13 +60,16 @@ def case(function, name, *args):
 
 
 def sample():
-    """Of the cases of a function with more than three, those that have a word in their names that none before them has,
-    in a shuffled order that is always the same: each value of each argument that is named is tried."""
-    sizes = collections.Counter(getattr(each, "family", each) for each in TESTS)
+    """Of a function's cases a third, three at least: those that have a word in their names that none before them has, in
+    a shuffled order that is always the same. So of a product of few arguments each value is tried."""
+    left = collections.Counter(getattr(each, "family", each) for each in TESTS)
+    left = {family: max(3, num_cases // 3) for family, num_cases in left.items()}
     seen, chosen = set(), set()
     for each in Random(1).sample(TESTS, len(TESTS)):
-        words = {(each.family, place, word) for place, word in enumerate(each.words)} if hasattr(each, "words") else set()
-        if sizes[getattr(each, "family", each)] <= 3 or not words <= seen:
+        family = getattr(each, "family", each)
+        words = {(family, place, word) for place, word in enumerate(getattr(each, "words", ""))}
+        if left[family] and (not words or not words <= seen):
+            left[family] -= 1
             chosen.add(each)
             seen |= words
     TESTS[:] = [each for each in TESTS if each in chosen]

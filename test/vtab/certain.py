@@ -12,7 +12,7 @@ import sys
 import zlib
 
 from cases import (ABSENT, Skip, case, column, command, error_of, execute, expect, fails, fill, filtered, is_uncertain, is_whole, lookups, main,
-                   no_false_negative, note, one, quoted, rebuild_makes_it_whole, rules_out_absent_keys, test, triggers)
+                   no_false_negative, note, one, quoted, rebuild_makes_it_whole, rules_out_absent_keys, slow, test, triggers)
 
 KINDS = {
     "a column": ("t, k", "SELECT k FROM t"),
@@ -834,6 +834,7 @@ def grown_by_an_older_version(files):
 
 
 @test
+@slow
 def grown_sizes(files):
     """A standalone filter has 3 bytes a key at 1 % however it grew, 4.2 where it has just grown, and the rate and a half at most.
     By the release: with tiny limits it grows from 20 keys, and is as large at other numbers of them."""

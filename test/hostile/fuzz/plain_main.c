@@ -3,7 +3,7 @@
 ** A file NAME.hex holds an input a line, in hexadecimal, perhaps with a label behind it, and
 ** comments that begin with #.  A line can also be
 **
-**   draw N        so many inputs are drawn, always the same
+**   draw N        so many inputs are drawn, always the same; with $BLOOM_TEST_SHARE this percentage of them
 **   mangle INPUT  it, each cut of it, each bit flipped, each last byte; its first byte stays
 **
 ** Any other file is one input.  Says how many there were; a finding ends the program.
@@ -63,8 +63,10 @@ static void made(const char *path, unsigned number, const uint8_t *bytes, size_t
 
 /* Inputs of 8 to 96 bytes. */
 static void replay_drawn(unsigned num_drawn, const char *path){
+  const char *share = getenv("BLOOM_TEST_SHARE");
   uint64_t state = 1;
   unsigned number;
+  if( share ) num_drawn = num_drawn * (unsigned)atoi(share) / 100;
   for(number=1; number<=num_drawn; number++){
     uint8_t bytes[96 + 7];
     const size_t num_bytes = 8 + draw(&state)%89;
