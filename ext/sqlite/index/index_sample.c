@@ -29,7 +29,7 @@
 #endif
 #define SAMPLE_FEW_BLOCKS    40 /* of fewer blocks no sample is taken */
 #define TEXT_BLOCK_BYTES     (2*INDEX_BLOCK_BYTES)
-#define TEXT_BLOCK_MAX_BYTES (10*INDEX_BLOCK_BYTES)
+#define TEXT_BLOCK_MAX_BYTES (12*INDEX_BLOCK_BYTES)
 #define MAX_SHIFT       62
 
 /* The rows that a zone has at least, on average; twice as many at most, unless a block has more. */
