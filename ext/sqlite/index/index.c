@@ -177,14 +177,6 @@ static int index_drop(bloom_index *index){
 
 /* -- Making and opening, as SQLite calls it ------------------------------------------------ */
 
-/* Makes entries of all rows.  SQLite itself takes back a CREATE that fails. */
-static int index_fill(bloom_index *index){
-  const index_layout *layout;
-  int ignored, rc = bloom_index_layout_read(index, &layout);
-  if( rc==SQLITE_OK ) rc = bloom_index_merge_core(index, layout, INDEX_MERGE_ALL, &ignored);
-  return rc;
-}
-
 /* Sets *has_state to whether a copy without virtual tables left a state with a right checksum. */
 static int index_find_state(const bloom_index *index, int *has_state){
   bloom_index *left = bloom_index_new(index->connection, index->schema, index->name);
@@ -210,7 +202,12 @@ static int index_make(bloom_index *index, char **error){
       : SQLITE_NOMEM;
   }
   if( rc==SQLITE_OK ) rc = bloom_index_reset(index);
-  if( rc==SQLITE_OK && !index->config.is_unmerged ) rc = index_fill(index);
+  if( rc==SQLITE_OK && !index->config.is_unmerged ){
+    const index_layout *layout;
+    int ignored;
+    rc = bloom_index_layout_read(index, &layout);
+    if( rc==SQLITE_OK ) rc = bloom_index_merge_core(index, layout, INDEX_MERGE_ALL, &ignored);
+  }
   if( rc!=SQLITE_OK ){
     if( *error==NULL ){
       *error = index->base.zErrMsg; /* words of a merge */

@@ -10,12 +10,6 @@
 
 /* == 'merge' and 'rebuild' ============================================================= */
 
-/* Empties a column's table. */
-static int merge_reset_key(bloom_index *index, int key){
-  return bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_%s%d\"", index->schema,
-                       index->name, bloom_index_table_suffix(&index->config.keys[key]), key + 1);
-}
-
 int bloom_index_reset(bloom_index *index){
   index_layout *layout = sqlite3_malloc64(sizeof(*layout));
   int i, rc;
@@ -36,7 +30,10 @@ int bloom_index_reset(bloom_index *index){
                                          index->schema, index->name);
   if( rc==SQLITE_OK ) rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_spans\"",
                                          index->schema, index->name);
-  for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++) rc = merge_reset_key(index, i);
+  for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
+    rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_%s%d\"", index->schema,
+                       index->name, bloom_index_table_suffix(&index->config.keys[i]), i + 1);
+  }
   sqlite3_free(layout);
   return rc;
 }

@@ -250,17 +250,6 @@ static int hash_columns(
   return SQLITE_OK;
 }
 
-static int hash_parts(
-  const bloom_key_rules *rules, bloom_tuple_reader *reader, sqlite3_value **parts,
-  bloom_combined_hashes *hashes
-){
-  int i;
-  for(i=0; i<rules->num_columns; i++){
-    if( sqlite3_value_type(parts[i])==SQLITE_NULL ) return SQLITE_OK;
-  }
-  return hash_columns(rules, reader, parts, NULL, NULL, hashes);
-}
-
 /* Sets the hashes to look for a tuple: one that is stored has parts. */
 static int hash_tuple(
   const bloom_key_rules *rules, bloom_tuple_reader *reader, sqlite3_value *tuple,
@@ -297,9 +286,14 @@ int bloom_hashes_of_key(
 ){
   bloom_equality rule = {BLOOM_COLUMN_NONE, BLOOM_COLLATION_BINARY};
   bloom_key_hashes few = {.num_hashes = 0};
-  int rc;
+  int i, rc;
   hashes->num_hashes = hashes->is_maybe = hashes->is_invalid = 0;
-  if( rules->num_columns>1 && key.parts ) return hash_parts(rules, reader, key.parts, hashes);
+  if( rules->num_columns>1 && key.parts ){
+    for(i=0; i<rules->num_columns; i++){
+      if( sqlite3_value_type(key.parts[i])==SQLITE_NULL ) return SQLITE_OK;
+    }
+    return hash_columns(rules, reader, key.parts, NULL, NULL, hashes);
+  }
   if( rules->num_columns>1 ) return hash_tuple(rules, reader, key.value, hashes);
   if( rules->num_columns==1 ) rule = rules->columns[0];
   rc = reader ? bloom_query_hashes(reader->connection->db, rule, key.value, &few)

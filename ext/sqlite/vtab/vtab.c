@@ -223,15 +223,6 @@ static int vtab_command(bloom_vtab *vtab, sqlite3_value *value){
   return SQLITE_CORRUPT_VTAB;
 }
 
-/* Adds a key to a standalone filter; else it fails, as it does in a trigger of bloom 1.1. */
-static int vtab_add(bloom_vtab *vtab, sqlite3_value *key){
-  int rc;
-  if( vtab->args.table==NULL ) return bloom_vtab_add_key(vtab, (bloom_key_values){.value = key});
-  rc = bloom_vtab_read_layout(vtab);
-  if( rc!=SQLITE_OK ) return rc;
-  return bloom_vtab_fail(vtab, "bloom: keys of %s come from its source table alone", vtab->name);
-}
-
 /* Runs a command, or adds a key; args: old rowid, new rowid, columns */
 static int vtab_update(
   sqlite3_vtab *base, int num_args, sqlite3_value **args, sqlite3_int64 *rowid
@@ -260,7 +251,15 @@ static int vtab_update(
                              vtab_columns[i].name, vtab->name);
     }
   }
-  return vtab_end(vtab, vtab_add(vtab, columns[BLOOM_VTAB_KEY]));
+  if( vtab->args.table==NULL ){
+    rc = bloom_vtab_add_key(vtab, (bloom_key_values){.value = columns[BLOOM_VTAB_KEY]});
+  }else{
+    rc = bloom_vtab_read_layout(vtab); /* it says what to do with one of bloom 1.1 */
+    if( rc==SQLITE_OK ){
+      rc = bloom_vtab_fail(vtab, "bloom: keys of %s come from its source table alone", vtab->name);
+    }
+  }
+  return vtab_end(vtab, rc);
 }
 
 static int vtab_shadow_name(const char *name){

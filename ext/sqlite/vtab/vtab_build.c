@@ -74,14 +74,6 @@ static int find_left_journal(bloom_vtab *vtab, int *is_own){
   return rc;
 }
 
-/* Finds what CREATE takes over. */
-static int find_left(bloom_vtab *vtab, bloom_vtab_left *left){
-  int rc;
-  *left = (bloom_vtab_left){0};
-  rc = find_left_pages(vtab, &left->are_own_pages, &left->have_keys);
-  return rc==SQLITE_OK ? find_left_journal(vtab, &left->is_own_journal) : rc;
-}
-
 /* -- What is in the way -------------------------------------------------------------------- */
 
 /* Sets *is_own to whether a trigger is the filter's, data, or a guard on its journal. */
@@ -311,8 +303,9 @@ static int create_pages(bloom_vtab *vtab){
 int bloom_vtab_make(bloom_vtab *vtab){
   const int has_source = vtab->args.table!=NULL;
   bloom_vtab_layout layout = {.num_layers = 0};
-  bloom_vtab_left left;
-  int rc = find_left(vtab, &left);
+  bloom_vtab_left left = {0}; /* what CREATE takes over */
+  int rc = find_left_pages(vtab, &left.are_own_pages, &left.have_keys);
+  if( rc==SQLITE_OK ) rc = find_left_journal(vtab, &left.is_own_journal);
   if( rc==SQLITE_OK ) rc = bloom_vtab_check_names(vtab, BLOOM_VTAB_CREATE, left);
   if( rc!=SQLITE_OK ) return bloom_vtab_failure(vtab, rc);
   /* They are the only copy of these keys. */

@@ -161,16 +161,6 @@ int bloom_vtab_close_cursor(sqlite3_vtab_cursor *base){
   return SQLITE_OK;
 }
 
-/* Keeps the key that was found, for its columns. */
-static int keep_values(vtab_cursor *cursor, sqlite3_value **values, int num_values){
-  while( cursor->num_values<num_values ){
-    sqlite3_value *copy = sqlite3_value_dup(values[cursor->num_values]);
-    if( copy==NULL ) return SQLITE_NOMEM;
-    cursor->values[cursor->num_values++] = copy;
-  }
-  return SQLITE_OK;
-}
-
 /* Returns 1 if the key's columns compare by these collations, or by BINARY, which takes for equal
 ** no more than any. Of a tuple's one value, a BLOB, they say nothing. */
 static int have_collations(const bloom_key_rules *rules, const char *collations, int num_values){
@@ -248,9 +238,13 @@ int bloom_vtab_filter(
   rc = look_up(vtab, (bloom_key_values){.value = args[0], .parts = plan & PLAN_PARTS ? args : NULL},
                text + sizeof(KEY_PLAN) - 1, &may_contain, &cursor->rowid);
   if( rc!=SQLITE_OK || !may_contain ) return bloom_vtab_failure(vtab, rc);
-  rc = keep_values(cursor, args, num_args);
-  cursor->is_eof = rc!=SQLITE_OK;
-  return rc;
+  while( cursor->num_values<num_args ){
+    sqlite3_value *copy = sqlite3_value_dup(args[cursor->num_values]);
+    if( copy==NULL ) return SQLITE_NOMEM;
+    cursor->values[cursor->num_values++] = copy;
+  }
+  cursor->is_eof = 0;
+  return SQLITE_OK;
 }
 
 int bloom_vtab_next(sqlite3_vtab_cursor *base){

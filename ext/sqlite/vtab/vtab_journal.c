@@ -259,16 +259,6 @@ static int compare_first(bloom_vtab *vtab, sqlite3_int64 first_rowid){
   return rc==SQLITE_DONE ? SQLITE_NOTFOUND : rc;
 }
 
-/* Forgets what was behind an anchor that is in the journal. */
-static void return_to_anchor(bloom_vtab_unmerged *unmerged, int number){
-  const size_t num_hashes = unmerged->anchors[number].num_hashes;
-  assert(number<unmerged->num_anchors && num_hashes<=unmerged->hashes.num_hashes);
-  unmerged->num_anchors = number + 1;
-  while( unmerged->hashes.num_hashes>num_hashes ){
-    bloom_hash_set_remove(&unmerged->hashes, unmerged->order[unmerged->hashes.num_hashes - 1]);
-  }
-}
-
 /* Adds the rows that came since the last anchor.  SQLITE_NOTFOUND if what is known is not what the
 ** journal has, SQLITE_EMPTY as add_rows(). */
 static int read_newest(bloom_vtab *vtab){
@@ -277,8 +267,13 @@ static int read_newest(bloom_vtab *vtab){
   int number = 0, rc = find_anchor(vtab, &row, &number);
   if( rc==SQLITE_OK ) rc = compare_first(vtab, sqlite3_column_int64(row, FIRST_ROWID));
   if( rc==SQLITE_OK ){
-    return_to_anchor(unmerged, number);
-    rc = add_rows(vtab, row, unmerged->anchors[number].rowid, 0);
+    const bloom_vtab_anchor anchor = unmerged->anchors[number];
+    assert(number<unmerged->num_anchors && anchor.num_hashes<=unmerged->hashes.num_hashes);
+    unmerged->num_anchors = number + 1;
+    while( unmerged->hashes.num_hashes>anchor.num_hashes ){ /* those of rows that are gone */
+      bloom_hash_set_remove(&unmerged->hashes, unmerged->order[unmerged->hashes.num_hashes - 1]);
+    }
+    rc = add_rows(vtab, row, anchor.rowid, 0);
   }
   sqlite3_reset(row);
   return rc;

@@ -176,19 +176,15 @@ static double bits_for(double fpr, sqlite3_int64 capacity){
 /* So many that rounding to whole blocks does not count. */
 #define MANY_KEYS 1000000
 
-/* Returns the rate that was asked for, or that of the bits that were. */
-static double asked_fpr(const bloom_vtab *vtab){
-  const double size = vtab->args.size;
-  if( size<1 ) return size;
-  return bloom_parquet_modelled_fpr(MANY_KEYS, blocks_for(MANY_KEYS, size));
-}
-
 void bloom_vtab_add_layer(
   const bloom_vtab *vtab, bloom_vtab_layout *layout, sqlite3_int64 capacity
 ){
   const int is_first = layout->num_layers==0;
   bloom_vtab_layer *layer = &layout->layers[layout->num_layers++];
-  const double fpr = asked_fpr(vtab), bits_per_key =
+  const double size = vtab->args.size;
+  const double fpr = size<1 ? size
+    : bloom_parquet_modelled_fpr(MANY_KEYS, blocks_for(MANY_KEYS, size));
+  const double bits_per_key =
     !is_first             ? bits_for(fpr * NEW_LAYER_SHARE, MANY_KEYS)
     : vtab->args.size<1   ? bits_for(fpr, capacity)
                           : vtab->args.size;
@@ -653,18 +649,16 @@ static int write_hashes(bloom_vtab_batch *batch, int kind){
   return rc;
 }
 
-static int batch_push(bloom_vtab_batch *batch, int kind, bloom_hash_value hash){
-  if( BLOOM_GROW(batch->hashes[kind], batch->num_hashes[kind], batch->max_hashes[kind]) ){
-    return SQLITE_NOMEM;
-  }
-  batch->hashes[kind][batch->num_hashes[kind]++] = hash;
-  return batch->num_hashes[kind]<PAGE_BATCH_HASHES ? SQLITE_OK : write_hashes(batch, kind);
-}
-
 int bloom_vtab_batch_add(bloom_vtab_batch *batch, sqlite3_stmt *row, int first){
   bloom_combined_hashes hashes;
   int i, rc = bloom_vtab_hashes_of_row(&batch->layout->rules, row, first, &hashes);
-  for(i=0; rc==SQLITE_OK && i<hashes.num_hashes; i++) rc = batch_push(batch, i>0, hashes.hashes[i]);
+  for(i=0; rc==SQLITE_OK && i<hashes.num_hashes; i++){
+    const int kind = i>0;
+    rc = BLOOM_GROW(batch->hashes[kind], batch->num_hashes[kind], batch->max_hashes[kind]);
+    if( rc!=SQLITE_OK ) return rc;
+    batch->hashes[kind][batch->num_hashes[kind]++] = hashes.hashes[i];
+    if( batch->num_hashes[kind]>=PAGE_BATCH_HASHES ) rc = write_hashes(batch, kind);
+  }
   return rc;
 }
 

@@ -74,13 +74,6 @@ static int read_unmerged(bloom_vtab *vtab, bloom_vtab_snapshot *snapshot){
   return rc;
 }
 
-/* Returns 1 if every key is found, by the hash of those that would have too many. */
-static int has_overflow(const bloom_vtab_snapshot *snapshot){
-  return bloom_keys_may_overflow(&snapshot->layout.rules)
-      && (bloom_hash_set_has(&snapshot->unmerged, BLOOM_OVERFLOW_HASH)
-          || bloom_encoding_parquet.may_contain(&snapshot->filters[0], BLOOM_OVERFLOW_HASH));
-}
-
 int bloom_vtab_read_snapshot(bloom_vtab *vtab, int is_certain, bloom_vtab_snapshot **result){
   bloom_vtab_snapshot *snapshot;
   int layer, rc = bloom_vtab_read_layout(vtab);
@@ -99,7 +92,11 @@ int bloom_vtab_read_snapshot(bloom_vtab *vtab, int is_certain, bloom_vtab_snapsh
     rc = read_layer(vtab, snapshot, layer);
   }
   if( rc==SQLITE_OK ){
-    if( snapshot->doubt==NULL && has_overflow(snapshot) ) snapshot->doubt = BLOOM_VTAB_OVERFLOW;
+    if( snapshot->doubt==NULL && bloom_keys_may_overflow(&snapshot->layout.rules)
+        && (bloom_hash_set_has(&snapshot->unmerged, BLOOM_OVERFLOW_HASH)
+            || bloom_encoding_parquet.may_contain(&snapshot->filters[0], BLOOM_OVERFLOW_HASH)) ){
+      snapshot->doubt = BLOOM_VTAB_OVERFLOW;
+    }
     *result = snapshot;
     return SQLITE_OK;
   }
@@ -164,17 +161,6 @@ static double expected_fpr(const bloom_vtab_snapshot *snapshot){
   return 1 - all_deny;
 }
 
-/* Sets the result to a standalone filter as one BLOB.  One over a table has its keys in the form of
-** equality.h, which bloom_may_contain(BLOB, key) does not know, and layers are not one filter:
-** those are NULL, which says maybe. */
-static void result_filter(
-  const bloom_vtab *vtab, const bloom_vtab_snapshot *snapshot, sqlite3_context *context
-){
-  if( vtab->args.table || snapshot->layout.num_layers>1 ) return;
-  sqlite3_result_blob64(context, snapshot->bytes[0], snapshot->filters[0].shape.num_bytes,
-                        SQLITE_TRANSIENT);
-}
-
 static sqlite3_int64 layers_bytes(const bloom_vtab_layout *layout){
   sqlite3_int64 num_bytes = 0;
   int i;
@@ -235,7 +221,13 @@ int bloom_vtab_snapshot_column(
     case BLOOM_VTAB_UNMERGED:     sqlite3_result_int64(context, snapshot->num_unmerged); break;
     case BLOOM_VTAB_BITS_PER_KEY: sqlite3_result_double(context, vtab->args.size); break;
     case BLOOM_VTAB_EXPECTED_FPR: sqlite3_result_double(context, expected_fpr(snapshot)); break;
-    case BLOOM_VTAB_FILTER:       result_filter(vtab, snapshot, context); break;
+    case BLOOM_VTAB_FILTER:
+      /* One over a table has its keys in the form of equality.h, which bloom_may_contain(BLOB, key)
+      ** does not know, and layers are not one filter: those are NULL, which says maybe. */
+      if( vtab->args.table || layout->num_layers>1 ) break;
+      sqlite3_result_blob64(context, snapshot->bytes[0], snapshot->filters[0].shape.num_bytes,
+                            SQLITE_TRANSIENT);
+      break;
     case BLOOM_VTAB_MERGED_AT:
       if( vtab->args.table ) sqlite3_result_text(context, layout->merged_at, -1, SQLITE_TRANSIENT);
       break;
