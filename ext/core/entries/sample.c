@@ -158,8 +158,10 @@ static void sample_weigh(bloom_lists_sample *sample, uint32_t class){
   }
 }
 
-/* Cuts the classes by lambda.  Returns the bits for each block. */
-static double sample_cut(const bloom_lists_sample *sample, double lambda, uint8_t *cut){
+/* Cuts the classes by lambda, but those that are cut alike at the ends of the bisection: these are
+** so between them, too.  Returns the bits for each block. */
+static double sample_cut(const bloom_lists_sample *sample, double lambda, int is_between,
+                         uint8_t *cut){
   double bits = 0;
   uint32_t class, i;
   for(class=0; class<BLOOM_LISTS_CLASSES; class++){
@@ -167,6 +169,11 @@ static double sample_cut(const bloom_lists_sample *sample, double lambda, uint8_
     double best = 0;
     cut[class] = BLOOM_LISTS_EVEN_CUT; /* of a class that the sample has not seen */
     if( sample->num_grams[class]==0 ) continue;
+    if( is_between && sample->low[class]==sample->high[class] ){
+      cut[class] = sample->low[class];
+      bits += (double)cost[cut[class]];
+      continue;
+    }
     for(i=0; i<=BLOOM_LISTS_MAX_CUT; i++){
       const double sum = (double)gain[i] + lambda*(double)cost[i];
       if( i>0 && sum>=best ) continue;
@@ -228,18 +235,23 @@ static double sample_passed(const bloom_lists_sample *sample, const bloom_lists 
 }
 
 /* Cuts the classes so that they take num_bits of a block, or as few as they can. */
-static double sample_cut_for(const bloom_lists_sample *sample, double num_bits, bloom_lists *lists){
-  double low = 0, high = 1;
+static double sample_cut_for(bloom_lists_sample *sample, double num_bits, bloom_lists *lists){
+  double low = 0, high = 1, bits;
   uint32_t i, step;
   /* More than all gains: nothing is cut that does not save room. */
   for(i=0; i<BLOOM_LISTS_CLASSES; i++) high += sample->num_grams[i];
   high *= 1024;
+  sample_cut(sample, low, 0, sample->low);
+  bits = sample_cut(sample, high, 0, sample->high);
   for(step=0; step<SAMPLE_STEPS; step++){
-    const double lambda = (low + high)/2;
-    if( sample_cut(sample, lambda, lists->cut)>num_bits ) low = lambda;
-    else high = lambda;
+    const double lambda = (low + high)/2, of_lambda = sample_cut(sample, lambda, 1, lists->cut);
+    const int is_low = of_lambda>num_bits;
+    memcpy(is_low ? sample->low : sample->high, lists->cut, sizeof(lists->cut));
+    *(is_low ? &low : &high) = lambda;
+    if( !is_low ) bits = of_lambda;
   }
-  return sample_cut(sample, high, lists->cut);
+  memcpy(lists->cut, sample->high, sizeof(lists->cut));
+  return bits;
 }
 
 bloom_lists_estimate bloom_lists_choose(bloom_lists_sample *sample, uint64_t num_blocks,
@@ -259,7 +271,9 @@ bloom_lists_estimate bloom_lists_choose(bloom_lists_sample *sample, uint64_t num
                                  * SAMPLE_ROW_OVERHEAD);
   }
   sample->cost_of[0] = 0;
-  for(i=0; i<BLOOM_LISTS_CLASSES; i++) sample_weigh(sample, i);
+  for(i=0; i<BLOOM_LISTS_CLASSES; i++){
+    if( sample->num_grams[i]>0 ) sample_weigh(sample, i);
+  }
   for(has_whole=0; has_whole<2; has_whole++){
     const double of_edges = sample_choose_edges(sample, (double)num_blocks, bits_of_text, has_whole,
                                                 lists);

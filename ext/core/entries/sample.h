@@ -56,6 +56,7 @@ typedef struct bloom_lists_sample {
   float cost[BLOOM_LISTS_CLASSES][BLOOM_LISTS_MAX_CUT + 1];      /* bits for each block */
   float gain[BLOOM_LISTS_CLASSES][BLOOM_LISTS_MAX_CUT + 1];
   float cost_of[BLOOM_LISTS_SAMPLE_BLOCKS + 1]; /* of a list that so many blocks have */
+  uint8_t low[BLOOM_LISTS_CLASSES], high[BLOOM_LISTS_CLASSES]; /* cuts at the ends of a bisection */
 } bloom_lists_sample;
 
 void bloom_lists_sample_begin(bloom_lists_sample *sample);
@@ -82,7 +83,7 @@ typedef struct bloom_lists_estimate {
 } bloom_lists_estimate;
 
 /* Chooses the cuts for a table of num_blocks blocks, of which those of the sample are some.
-** Without any blocks all classes are cut alike.  Overwrites cost, gain and cost_of; may be called
+** Without any blocks all classes are cut alike.  Overwrites what is behind num_seen; may be called
 ** again with other arguments.  A density above 0.06 says that blocks are small for their texts:
 ** larger ones (a larger shift) tell more at the same size. */
 bloom_lists_estimate bloom_lists_choose(bloom_lists_sample *sample, uint64_t num_blocks,
