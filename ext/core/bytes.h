@@ -34,6 +34,11 @@ static inline void bloom_store_real_le(uint8_t *p, double real){
   bloom_store64_le(p, bits);
 }
 
+static inline uint64_t bloom_load64_be(const uint8_t *p){
+  return (uint64_t)p[0]<<56 | (uint64_t)p[1]<<48 | (uint64_t)p[2]<<40 | (uint64_t)p[3]<<32
+    | (uint64_t)p[4]<<24 | (uint64_t)p[5]<<16 | (uint64_t)p[6]<<8 | (uint64_t)p[7];
+}
+
 static inline void bloom_store64_be(uint8_t *p, uint64_t value){
   int i;
   for(i=0; i<8; i++) p[i] = (uint8_t)(value >> (56 - 8*i));

@@ -38,12 +38,14 @@ void bloom_lists_sample_begin(bloom_lists_sample *sample){
 }
 
 void bloom_lists_sample_add(bloom_lists_sample *sample, const uint32_t *grams, size_t num_grams){
+  uint32_t classes[BLOOM_TEXT_ROOM], hashes[BLOOM_TEXT_ROOM];
   size_t i;
+  assert( num_grams<=BLOOM_TEXT_ROOM );
   if( bloom_lists_sample_is_full(sample) ) return;
+  bloom_lists_hash_grams(grams, num_grams, classes, hashes);
   for(i=0; i<num_grams; i++){
-    const uint32_t class = bloom_lists_class(grams[i]), edge = grams[i] >> 16;
-    uint32_t node = bloom_lists_hash(grams[i]) >> (32 - BLOOM_LISTS_MAX_CUT)
-        | (uint32_t)1 << BLOOM_LISTS_MAX_CUT;
+    const uint32_t class = classes[i], edge = grams[i] >> 16;
+    uint32_t node = hashes[i] >> (32 - BLOOM_LISTS_MAX_CUT) | (uint32_t)1 << BLOOM_LISTS_MAX_CUT;
     if( bloom_lists_is_edge(grams[i]) ){
       uint64_t *word = &sample->has_edge[grams[i] & 0xff][edge/64];
       sample->num_edges[grams[i] & 0xff] += (*word >> edge%64 & 1)==0;

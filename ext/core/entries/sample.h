@@ -61,7 +61,7 @@ typedef struct bloom_lists_sample {
 
 void bloom_lists_sample_begin(bloom_lists_sample *sample);
 
-/* Adds grams of a text in the open block. */
+/* Adds grams of a text in the open block, at most BLOOM_TEXT_ROOM. */
 void bloom_lists_sample_add(bloom_lists_sample *sample, const uint32_t *grams, size_t num_grams);
 
 /* Adds a text to the open block; the arguments are bloom_text_begin()'s. */

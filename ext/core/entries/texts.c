@@ -5,7 +5,39 @@
 
 #include <string.h>
 
+#include "../bytes.h"
+
 /* == Lists ============================================================================= */
+
+/* A loop without a look-up, of which compilers make vectors. */
+static inline void lists_hash_grams(const uint32_t *grams, size_t num_grams, uint32_t *classes,
+                                    uint32_t *hashes){
+  size_t i;
+  for(i=0; i<num_grams; i++){
+    classes[i] = bloom_lists_class(grams[i]);
+    hashes[i] = bloom_lists_hash(grams[i]);
+  }
+}
+
+#if BLOOM_SIMD_X86
+/* Does the same: SSE2, which each such processor has, multiplies by detours. */
+__attribute__((target("avx2"))) static void lists_hash_avx2(const uint32_t *grams,
+                                                            size_t num_grams, uint32_t *classes,
+                                                            uint32_t *hashes){
+  lists_hash_grams(grams, num_grams, classes, hashes);
+}
+#endif
+
+void bloom_lists_hash_grams(const uint32_t *grams, size_t num_grams, uint32_t *classes,
+                            uint32_t *hashes){
+#if BLOOM_SIMD_X86
+  if( __builtin_cpu_supports("avx2") ){
+    lists_hash_avx2(grams, num_grams, classes, hashes);
+    return;
+  }
+#endif
+  lists_hash_grams(grams, num_grams, classes, hashes);
+}
 
 void bloom_lists_number(bloom_lists *lists){
   uint32_t next = 0, i;
@@ -202,10 +234,20 @@ static size_t text_end(bloom_text_window *window, uint32_t *grams){
 /* With fewer grams a character is read: there is room for it, and for two at the end. */
 #define TEXT_ROOM_OF_LOOP ((size_t)BLOOM_TEXT_ROOM - BLOOM_TEXT_PER_CHARACTER - 1)
 
+/* Returns 1, and sets *lower to the next eight bytes in lower case, the last one lowest, if all are
+** ASCII and none is NUL. */
+static inline int text_lower_8(const uint8_t *text, uint64_t *lower){
+  const uint64_t ones = UINT64_MAX/0xff, bytes = bloom_load64_be(text);
+  const uint64_t from_a = bytes + ones*(0x80 - 'A'), behind_z = bytes + ones*(0x80 - 'Z' - 1);
+  *lower = bytes | (from_a & ~behind_z & ones*0x80) >> 2;
+  return (((bytes - ones) | bytes) & ones*0x80)==0;
+}
+
 size_t bloom_text_next(bloom_text *reading, uint32_t grams[BLOOM_TEXT_ROOM]){
   bloom_text_window window = reading->window;
   const uint8_t *text = reading->text, *end = reading->end;
-  size_t num_grams = 0;
+  size_t num_grams = 0, i;
+  uint64_t eight;
   if( !reading->is_begun && text!=end ){
     const uint32_t whole = reading->needs_whole ? text_whole_edge(text, end) : 0;
     num_grams = text_begin_edge(text, end, grams);
@@ -220,8 +262,16 @@ size_t bloom_text_next(bloom_text *reading, uint32_t grams[BLOOM_TEXT_ROOM]){
       const uint8_t *const stop = (size_t)(end - text)>room ? text + room : end;
       uint32_t bytes = window.bytes;
       do{
-        bytes = bytes << 8 | bloom_text_lower(*text++);
-        grams[num_grams++] = bytes;
+        if( stop - text>=8 && text_lower_8(text, &eight) ){
+          for(i=0; i<8; i++){
+            grams[num_grams++] = (i<3 ? bytes << (8*i + 8) : 0) | (uint32_t)(eight >> (56 - 8*i));
+          }
+          bytes = (uint32_t)eight;
+          text += 8;
+        }else{
+          bytes = bytes << 8 | bloom_text_lower(*text++);
+          grams[num_grams++] = bytes;
+        }
       }while( text!=stop && *text-1u<0x7f );
       window.bytes = bytes;
     }else if( *text-1u<0x7f ){
@@ -246,10 +296,15 @@ size_t bloom_text_next(bloom_text *reading, uint32_t grams[BLOOM_TEXT_ROOM]){
 
 size_t bloom_text_next_lists(bloom_text *reading, const bloom_lists *lists,
                              uint32_t numbers[BLOOM_TEXT_ROOM]){
+  uint32_t classes[BLOOM_TEXT_ROOM], hashes[BLOOM_TEXT_ROOM];
   size_t num_grams, i;
   reading->needs_whole = lists->edge_bits[BLOOM_LISTS_WHOLE]>0;
   num_grams = bloom_text_next(reading, numbers);
-  for(i=0; i<num_grams; i++) numbers[i] = bloom_lists_of_gram(lists, numbers[i]);
+  bloom_lists_hash_grams(numbers, num_grams, classes, hashes);
+  for(i=0; i<num_grams; i++){
+    numbers[i] = bloom_lists_is_edge(numbers[i]) ? bloom_lists_of_edge(lists, numbers[i])
+      : bloom_lists_of_hash(lists, classes[i], hashes[i]);
+  }
   return num_grams;
 }
 

@@ -124,11 +124,20 @@ static inline bloom_lists_range bloom_lists_of_edges(const bloom_lists *lists, u
   return (bloom_lists_range){first, bloom_lists_of_edge(lists, edge | 0xff0000u) - first + 1};
 }
 
+/* Does both for several. */
+void bloom_lists_hash_grams(const uint32_t *grams, size_t num_grams, uint32_t *classes,
+                            uint32_t *hashes);
+
+/* Returns the list of a class that a gram with a hash is in. */
+static inline uint32_t bloom_lists_of_hash(const bloom_lists *lists, uint32_t class, uint32_t hash){
+  const uint32_t *base = lists->base + class;
+  return base[0] + (uint32_t)((uint64_t)hash * (base[1] - base[0]) >> 32);
+}
+
 /* Returns the list of a gram or an edge. */
 static inline uint32_t bloom_lists_of_gram(const bloom_lists *lists, uint32_t gram){
-  const uint32_t *base = lists->base + bloom_lists_class(gram);
   if( bloom_lists_is_edge(gram) ) return bloom_lists_of_edge(lists, gram);
-  return base[0] + (uint32_t)((uint64_t)bloom_lists_hash(gram) * (base[1] - base[0]) >> 32);
+  return bloom_lists_of_hash(lists, bloom_lists_class(gram), bloom_lists_hash(gram));
 }
 
 /* Returns all lists of grams that begin with the three bytes of this one. */
