@@ -229,7 +229,9 @@ static int order_add_zones(index_slices *order, const index_layout *layout,
     if( is_old && item.first<=layout->bound ) item.first = layout->bound<INT64_MAX
       ? layout->bound + 1 : INT64_MAX;
     if( is_new && item.last>layout->bound ) item.last = layout->bound;
-    if( !order_count(order, layout, item.first, item.last, &item.num_rows) ) continue;
+    /* Where the other generation has all of a zone's ids, nothing is left. */
+    if( item.first>item.last
+     || !order_count(order, layout, item.first, item.last, &item.num_rows) ) continue;
     for(half=0; half<2 && rc==SQLITE_OK; half++){
       const bloom_zone_span span = zones[i].spans[half];
       if( bloom_zone_compare(&span.min, &span.max)>0 ) continue;
