@@ -14,6 +14,7 @@ which of the two is searched is a guess, of SQLite's too.
 import argparse
 import random
 import re
+import sqlite3
 import sys
 
 from log import command, steps_of  # the first: it finds the others
@@ -43,13 +44,16 @@ KINDS = {
     "self-join": ["SELECT a.id, b.ts FROM {t} AS a JOIN {t} AS b ON b.id = a.id[| + 1] WHERE a.id BETWEEN <id> AND <next>"],
     "exists": ["SELECT o.n FROM o WHERE [NOT |]EXISTS (SELECT 1 FROM {t} AS t WHERE t.user_id = o.u[| AND t.status = 500| AND t.service = 'api'])"],
     "least": ["SELECT [min(id)|min(ts)|max(id)|max(ts)|max(day)] FROM {t}[|| WHERE service = 'api'| WHERE user_id = <user>| WHERE id > <id>| WHERE ts >= <ts>| WHERE status = 200]"],
-    "distinct": ["SELECT DISTINCT [service|day|user_id|status] FROM {t}[| ORDER BY 1| ORDER BY 1 DESC]", "SELECT DISTINCT user_id FROM {t} WHERE service = 'auth'"],
+    # Of DISTINCT beside a descending order SQLite before 3.52 tells nothing.
+    "distinct": ["SELECT DISTINCT [service|day|user_id|status] FROM {t}[| ORDER BY 1%s]" % ("| ORDER BY 1 DESC" if sqlite3.sqlite_version_info >= (3, 52) else ""),
+                 "SELECT DISTINCT [service, status|user_id, service] FROM {t}", "SELECT DISTINCT user_id FROM {t} WHERE service = 'auth'"],
     "groups": ["SELECT [service|status|day], count(*) FROM {t} GROUP BY 1", "SELECT user_id, max(id) FROM {t} WHERE user_id < <user> GROUP BY user_id",
                "SELECT day, count(*) FROM {t} WHERE day >= <day> GROUP BY day"],
     "ordered": ["SELECT [id|id, message|id, ts, status] FROM {t}[|| WHERE user_id = <user>] ORDER BY [ts|id|day, id|day DESC, id|ts DESC|id DESC] LIMIT [1|10|50][| OFFSET 10| OFFSET 300]",
                 "SELECT [id|id, message|id, ts, status] FROM {t} WHERE ts > <ts> ORDER BY [ts|day, id|day DESC, id|ts DESC] LIMIT [1|10|50][| OFFSET 10| OFFSET 300]"],
     "nothing serves": ["SELECT count(*) FROM {t} WHERE service <> 'web'", "SELECT id FROM {t} WHERE id + 0 = <id>", "SELECT id FROM {t} WHERE status % 100 = 4", "SELECT max(n) FROM {t}",
-                       "SELECT id FROM {t} WHERE service IS NOT 'web'", "SELECT sum(n) FROM {t} WHERE user_id <> <user>"],
+                       "SELECT id FROM {t} WHERE service IS NOT 'web'", "SELECT sum(n) FROM {t} WHERE user_id <> <user>",
+                       "SELECT count(*) FROM {t} WHERE ts > <ts> AND id <> <id>", "SELECT count(*) FROM {t} WHERE user_id [>|<=] <user>"],
     "several": ["SELECT id FROM {t} WHERE user_id = <user> OR [ts = <ts>|id = <id>|trace = <'trace7'>]", "SELECT id FROM {t} WHERE user_id IN (<user>, <user>, <user>, <user>, <user>)",
                 "SELECT id FROM {t} WHERE user_id = <user> AND [status = 500|trace = <'trace7'>|message LIKE '%of 77%'|service = 'api'|n > 50]"],
     "entries": ["SELECT id FROM {t} WHERE trace [= <trace>|IN (<trace>, <trace>)]", "SELECT id FROM {t} WHERE message LIKE <%begin%>"],

@@ -53,7 +53,7 @@ class Run:
         self.has_right_join = sqlite3.sqlite_version_info >= (3, 39)
         # Until then SQLite takes LIKE in the ON clause of a LEFT JOIN for a condition on the
         # left table, if that is virtual, and loses rows.
-        self.is_like_safe_in_on = sqlite3.sqlite_version_info >= (3, 42)
+        self.is_like_safe_in_on = sqlite3.sqlite_version_info >= (3, 52)
 
     # -- Connections ---------------------------------------------------------------
 

@@ -219,6 +219,7 @@ BESIDE_THE_TABLE = {
     "SELECT id FROM {t} WHERE code <> ?": (0, 0), "SELECT id FROM {t} WHERE code IS NOT ?": (0, 0),
     "SELECT count(*) FROM {t} WHERE ts > ? AND ts < 5000": (2.5, 2.5), "SELECT count(*) FROM {t} WHERE id > ? AND id <= 5000": (2.5, 2.5),
     "SELECT count(*) FROM {t} AS a JOIN {t} AS b ON b.id = a.id + 1 WHERE a.id > ?": (4, 4),
+    "SELECT id FROM {t} WHERE code GLOB '2*'": (2.8, 0), "SELECT id FROM {t} WHERE code GLOB '20[4-7]*'": (2.8, 0), "SELECT code, id FROM {t} WHERE service GLOB 'ap*'": (2.8, 2.8),
     "SELECT DISTINCT service, n FROM {t} WHERE ts > ?": (2.5, 2.5), "SELECT DISTINCT service, n FROM {t}": (2.5, 2.5),
 }
 
@@ -230,9 +231,10 @@ def as_many_as_the_table(files):
     execute(db, "PRAGMA automatic_index = OFF", "CREATE TABLE log(id INTEGER PRIMARY KEY, ts INTEGER, service TEXT, code TEXT, n INTEGER, message TEXT, trace)",
             "INSERT INTO log WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 6000) SELECT i, i * 7919 % 5003, CASE i % 4 WHEN 1 THEN 'api' ELSE 'web' END,"
             " CASE i % 3 WHEN 0 THEN i ELSE i || '.0' END, nullif(i % 11, 3), 'request ' || i, 'trace' || i FROM c",
-            "CREATE INDEX log_ts ON log(ts)", "CREATE INDEX log_service ON log(service)", "CREATE INDEX log_n ON log(n)", "CREATE VIRTUAL TABLE log_index USING bloom_index(log, trace)")
+            "CREATE INDEX log_ts ON log(ts)", "CREATE INDEX log_service ON log(service)", "CREATE INDEX log_n ON log(n)", "CREATE INDEX log_code ON log(code)",
+            "CREATE VIRTUAL TABLE log_index USING bloom_index(log, trace)")
     command(db, "merge")
-    one(db, "SELECT count(*) FROM log_index WHERE ts = 0")
+    execute(db, "SELECT id FROM log_index WHERE ts = 0", "SELECT id FROM log_index WHERE code GLOB 'x*'")
     for sql, shares in BESIDE_THE_TABLE.items():
         for value in (2000, 2000.0, "2000", "x") if "?" in sql else (None,):
             values = [] if value is None else [value]
@@ -241,6 +243,27 @@ def as_many_as_the_table(files):
             expect(rows, wanted, sql) if "ORDER BY" in sql else expect(sorted(rows, key=repr), sorted(wanted, key=repr), sql)
             share = shares[sqlite3.sqlite_version_info < (3, 52)]
             assert share == 0 or most < 100 or steps < share * most + 20, "%s: %d tens of steps, of the table %d" % (sql, steps, most)
+
+
+@test
+def a_pattern_is_compiled_once(files):
+    """Where no search by its beginning pays; an authorizer hears of each statement that is compiled."""
+    db = files.connect(":memory:")
+    make(db)
+    db.execute("CREATE INDEX log_message ON log(message COLLATE NOCASE)")
+    for index in INDEXES:
+        counts = []
+        for num_rows in 5, 5, 50:  # the first looks at the source
+            counts.append(0)
+
+            def called(*args):
+                counts[-1] += 1
+                return sqlite3.SQLITE_OK
+            db.set_authorizer(called)
+            sql = "SELECT count(*) FROM log AS o CROSS JOIN %s AS i ON i.id = o.id + 1 AND i.message LIKE 'request%%' WHERE o.id <= %d" % (index, num_rows)
+            expect(one(db, sql), num_rows)
+            db.set_authorizer(None)
+        expect(counts[2], counts[1], index)
 
 
 @test

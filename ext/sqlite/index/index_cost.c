@@ -28,6 +28,7 @@ static void cost_read_line(const char *line, index_access *access){
   else if( strncmp(line, "USE TEMP B-TREE", 15)==0 ) access->sorts_last = 1;
   if( strncmp(line, "SEARCH ", 7)==0 ){
     const int is_below = strstr(line, "<?")!=NULL, is_above = strstr(line, ">?")!=NULL;
+    access->has_range |= is_below && is_above;
     if( strstr(line, " INTEGER PRIMARY KEY (rowid=?)") ) access->way = INDEX_ACCESS_ROW;
     else if( strstr(line, "=?") ) access->way = INDEX_ACCESS_KEY;
     else access->way = is_below && is_above ? INDEX_ACCESS_SHORT_RANGE : INDEX_ACCESS_RANGE;

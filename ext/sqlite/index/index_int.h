@@ -88,6 +88,7 @@ typedef struct index_access {
   int is_or;
   int sorts; /* it needs a temporary B-tree for all of an order, */
   int sorts_last; /* or for its last terms, of few rows at a time */
+  int has_range;  /* it searches between two ends, as for a pattern's beginning */
 } index_access;
 
 /* The access of a statement that was looked at before. */

@@ -23,7 +23,7 @@
 **                                          and a REAL becomes a text of 15 digits
 **
 ** The two ends of a range that SQLite may have made of `LIKE 'begin%'` are passed as one, together
-** with BLOBs, or not at all where numbers may be in it.
+** with BLOBs, if there are any, or not at all where numbers may be in it.
 **
 ** Found by 100,000 random queries on SQLite 3.40.1 and 3.54.1.
 */
@@ -147,6 +147,7 @@ static const char *const pass_forms[] = {
   [INDEX_FORM_PLAIN]           = "@ # +?",
   [INDEX_FORM_BELOW]           = "@ # +? OR @ <= CAST(9e999 AS REAL)",
   [INDEX_FORM_PREFIX]          = "@ >= +$ AND @ < +? OR @ >= x''",
+  [INDEX_FORM_PREFIX_OF_TEXTS] = "@ >= +$ AND @ < +?",
   [INDEX_FORM_NUMBER]          = "@ # CAST(? AS NUMERIC)",
   [INDEX_FORM_NUMBER_OR_TEXT]  = "@ # CAST(? AS NUMERIC) OR @ # +?",
   [INDEX_FORM_NUMBER_BY_INDEX] = "@ # CAST(? AS NUMERIC) OR @ # +?",
@@ -353,7 +354,8 @@ int bloom_index_pass_bind(bloom_index *index, sqlite3_stmt *rows, const index_pl
   int i, rc = SQLITE_OK;
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
     const index_condition condition = plan->conditions[i];
-    const int is_begin = condition.partner>=0 && forms[condition.partner]==INDEX_FORM_PREFIX;
+    const int is_begin = condition.partner>=0 && (forms[condition.partner]==INDEX_FORM_PREFIX
+        || forms[condition.partner]==INDEX_FORM_PREFIX_OF_TEXTS);
     if( (forms[i]==INDEX_FORM_NONE && !is_begin) || index_is_null_test(condition.kind) ) continue;
     if( index_is_regexp(condition.kind) ){
       rc = pass_bind_literal(index, rows, i, condition.kind, args[i]);
@@ -543,6 +545,19 @@ static int numbers_none_behind(bloom_index *index, const index_condition *condit
 
 /* -- Forms ------------------------------------------------------------------------------------- */
 
+/* Sets *is_none to whether a column has no BLOBs, if an index tells. */
+static int numbers_no_blobs(bloom_index *index, const index_condition *condition, int *is_none){
+  const char *name = index->columns.list[condition->column].name;
+  sqlite3_int64 has_blob = 0;
+  int rc = numbers_have_index(index, condition, ">", is_none);
+  if( rc!=SQLITE_OK || !*is_none ) return rc;
+  rc = bloom_index_statement_integer(index, 0, &has_blob, "SELECT 1 FROM " INDEX_SOURCE
+                                     " WHERE x.\"%w\" >= x'' LIMIT 1", index->schema,
+                                     index->source_name, name);
+  *is_none = !has_blob;
+  return rc;
+}
+
 int bloom_index_numbers_form(bloom_index *index, const index_condition *condition,
                              sqlite3_value *value, index_list *list, index_form *form){
   const int is_equality = condition->kind==INDEX_EQ || condition->kind==INDEX_IS;
@@ -550,6 +565,9 @@ int bloom_index_numbers_form(bloom_index *index, const index_condition *conditio
   if( *form==INDEX_FORM_BELOW ){
     rc = numbers_none_behind(index, condition, value, &is_usable);
     if( is_usable ) *form = INDEX_FORM_PLAIN;
+  }else if( *form==INDEX_FORM_PREFIX && condition->has_beginning ){
+    rc = numbers_no_blobs(index, condition, &is_usable);
+    if( is_usable ) *form = INDEX_FORM_PREFIX_OF_TEXTS;
   }else if( is_equality && (*form==INDEX_FORM_NUMBER || *form==INDEX_FORM_NUMBER_OR_TEXT)
             && !bloom_database_may_be_swapped(index->connection->db, "main") ){
     rc = numbers_have_index(index, condition, "=", &is_usable);

@@ -170,6 +170,23 @@ static int plan_has_beginning(sqlite3_index_info *info, int column){
   return 0;
 }
 
+/* Returns 1 if a literal pattern of a TEXT column has a beginning.  If that looks like a number,
+** SQLite makes no range of it for a virtual table, but for the source, where nothing is one. */
+static int plan_begins(const bloom_index *index, const index_condition *condition,
+                       sqlite3_value *literal){
+  const char *type = index->columns.list[condition->column].type;
+  sqlite3_value *copy;
+  const unsigned char *text;
+  int begins;
+  if( literal==NULL || sqlite3_value_type(literal)!=SQLITE_TEXT || bloom_affinity_of(type)!='t'
+   || index_is_regexp(condition->kind) ) return 0;
+  copy = sqlite3_value_dup(literal);
+  text = copy ? sqlite3_value_text(copy) : NULL;
+  begins = text && bloom_index_like_beginning(condition->kind, text)>0;
+  sqlite3_value_free(copy);
+  return begins;
+}
+
 /* Returns 1 if each byte of a literal TEXT is ASCII.  Of others the plan cannot tell what xFilter
 ** gets, which passes no text that begins with a byte order mark: in UTF-16 databases SQLite shows
 ** CAST(x'...' AS TEXT) as if the bytes were UTF-8. */
@@ -276,6 +293,7 @@ static void plan_find_partner(sqlite3_index_info *info, index_plan *plan, const 
      || sqlite3_stricmp(plan->conditions[j].collation, condition->collation)!=0 ) continue;
     condition->partner = j;
     plan->conditions[j].partner = i;
+    condition->has_beginning = plan->conditions[j].has_beginning = 1;
     info->aConstraintUsage[number].omit = 0;
   }
   if( !has_other ) return;
@@ -342,7 +360,8 @@ static int plan_conditions(bloom_index *index, sqlite3_index_info *info, index_p
     literal = condition.is_list ? NULL : plan_literal(info, i);
     condition.is_literal = literal!=NULL;
     if( bloom_index_kinds[condition.kind].is_pattern ){
-      condition.has_beginning = plan_has_beginning(info, info->aConstraint[i].iColumn);
+      condition.has_beginning = plan_has_beginning(info, info->aConstraint[i].iColumn)
+        || plan_begins(index, &condition, literal);
       rc = plan_check_pattern(index, plan, literal, &condition);
       if( condition.is_unpassed ) continue;
     }
@@ -506,7 +525,7 @@ static int plan_find_access(bloom_index *index, sqlite3_index_info *info, const 
 static int plan_take_free(bloom_index *index, sqlite3_index_info *info, index_plan *plan,
                           int has_order, index_access access){
   const int is_scan = access.way==INDEX_ACCESS_SCAN;
-  int offset;
+  int offset, i;
   const int limit = plan_find_limit(info, &offset);
   const int is_checked = !(plan->flags & INDEX_PLAN_UNCHECKED);
   const int is_by_id = has_order && plan->orders[0].column<0;
@@ -518,6 +537,10 @@ static int plan_take_free(bloom_index *index, sqlite3_index_info *info, index_pl
     /* DISTINCT needs no order: a search pays more, and to sort all rows does not. */
     if( (access.sorts_last || (access.way==INDEX_ACCESS_SCAN && !is_scan))
      && bloom_vtab_is_distinct(info) ) has_order = 0;
+  }
+  /* A pattern as it is makes SQLite compile the statement again for each look-up. */
+  for(i=0; i<plan->num_conditions && is_checked && !access.has_range; i++){
+    plan->conditions[i].has_beginning = 0;
   }
   /* SQLite's sorter knows of a LIMIT how many rows are worth it. */
   if( has_order && (is_by_id || limit>=0 || !access.sorts) && (is_checked || is_by_id) ){

@@ -43,7 +43,7 @@ typedef struct index_condition {
   int is_literal;  /* its value is a literal in the statement's text */
   int is_unpassed; /* SQLite checks it, and the source does not */
   int is_short;      /* a literal pattern without a piece; not in the text of a plan */
-  int has_beginning; /* SQLite made a range of the pattern's beginning */
+  int has_beginning; /* it is a pattern, or its range, by which the source may be searched */
   int partner;     /* the other one of the ranges that SQLite makes of LIKE 'begin%'; -1: none */
   char collation[INDEX_MAX_COLLATION]; /* it compares by this one; "": by the column's own */
 } index_condition;
@@ -244,6 +244,7 @@ typedef enum index_form {
   INDEX_FORM_PLAIN,
   INDEX_FORM_BELOW,          /* numbers pass, too */
   INDEX_FORM_PREFIX,         /* its partner is in it, and BLOBs pass, too */
+  INDEX_FORM_PREFIX_OF_TEXTS, /* there are no BLOBs */
   INDEX_FORM_NUMBER,         /* the value becomes a number, if it can */
   INDEX_FORM_NUMBER_OR_TEXT,
   INDEX_FORM_NUMBER_BY_INDEX, /* as the latter, of rows that an index of the source's leads to */

@@ -15,7 +15,7 @@
 **   n     its argument is the list of an IN
 **   t     its value is a literal
 **   x     the source does not check it
-**   a     SQLite made a range of its beginning
+**   a     the source may be searched by its beginning
 **   p2    condition 2 is the other range of a LIKE
 **   c"n"  it compares by collation n
 **
