@@ -37,7 +37,10 @@ if find_sanitizers; then
 else
   leave_out 'sanitizers' "${CC:-cc} has no sanitizers here"
 fi
+suite 'core builds and links without SQLite'            sh test/core/no_sqlite.sh
+suite 'limits and interruption'                         sh test/faults/limits/run.sh
 suite 'threads'                                         sh test/faults/threads/run.sh
+suite 'README and other pages'                          tclsh test/docs/readme.tcl
 suite 'library: symbols, compilers, linking, installing' sh test/platforms/library.sh
 suite 'examples: shell, C, Python'                      sh examples/test.sh
 suite 'examples: packages'                              sh examples/packages/test.sh

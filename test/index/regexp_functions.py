@@ -326,6 +326,7 @@ def nobody_has_a_regexp(files):
 
 
 @test
+@slow
 def replaced_functions_that_look_for_literals(files):
     """instr() and lower() are the application's: then REGEXP alone is asked."""
     db = files.connect()
@@ -339,6 +340,7 @@ def replaced_functions_that_look_for_literals(files):
 
 
 @test
+@slow
 def in_utf_16(files):
     db = files.connect()
     db.execute("PRAGMA encoding = 'UTF-16le'")

@@ -22,7 +22,7 @@ work=build/index
 mkdir -p $work || exit 1
 find_python
 case ${1-} in
-  '')        runs=5 ranges=6 beside=100 hostile=15 most=1 long= sample=--sample ;;
+  '')        runs=4 ranges=6 beside=100 hostile=15 most=1 long= sample=--sample ;;
   --long)    runs=250 ranges=125 beside='2000 --rows 20000' hostile=500 seconds=15 most=15 patterns=1000 big=10 long=--slow sample= ;;
   --longest | --newest)
              runs=1000 ranges=500 beside='5000 --rows 20000' hostile=2000 seconds=30 most=60 patterns=4000 big=30 long=--slow sample= ;;
