@@ -71,6 +71,7 @@ random "beside the table's own indexes" "$PYTHON" test/index/beside.py --queries
 for each in $cases; do
   adds_up $each "$PYTHON" test/$each.py --load $small ${long:-$sample}
 done
+adds_up 'steps, blocks as in use' "$PYTHON" test/index/steps.py --only few_blocks
 [ -z "$long" ] || adds_up 'reader, pages of 4 KB' "$PYTHON" test/index/reader.py
 [ "${1-}" != --newest ] || finish
 

@@ -267,6 +267,21 @@ def a_pattern_is_compiled_once(files):
 
 
 @test
+def few_blocks(files):
+    """Where zones leave few blocks, of the size that they have in use, a piece that all rows have is not looked up to its end."""
+    db = files.connect()
+    execute(db, "CREATE TABLE log(id INTEGER PRIMARY KEY, ts INTEGER, message TEXT)",
+            "INSERT INTO log WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 20000)"
+            " SELECT i, i, 'a piece of text that all rows have, and ' || i FROM c",
+            "CREATE VIRTUAL TABLE log_index USING bloom_index(log, ts RANGE, message LIKE)")
+    query = "SELECT count(*) FROM log_index WHERE ts BETWEEN 9000 AND 9400 AND message LIKE '%%%s%%'"
+    least, short, long = [steps_of(db, query % piece) for piece in ("of", "a p", "a piece of text that all rows have")]
+    expect([short[0], long[0]], [least[0]] * 2)
+    rows_of_block = 1 << one(db, "SELECT substr(layout, 61, 1) FROM log_index_state")[0]
+    assert rows_of_block < 64 or long[1] - short[1] < 15, "%d and %d tens of steps" % (short[1], long[1])
+
+
+@test
 def nothing_is_done_in_vain(files):
     """A merge that finds no new row, and columns that nobody asks for."""
     db = files.connect()

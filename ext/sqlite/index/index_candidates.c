@@ -120,6 +120,8 @@ static int candidates_find_keys(const candidates_search *search, sqlite3_value *
 static int candidates_find_ranges(const candidates_search *search, const bloom_lists_range *ranges,
                                   size_t num_ranges, index_block_set *result, int *is_all){
   index_block_set left = {0, NULL};
+  uint64_t num_before = search->within ? bloom_index_blocks_count(search->within) : UINT64_MAX;
+  size_t num_idle = 0; /* the last look-ups, each of which took away less than a quarter */
   size_t i;
   int rc = SQLITE_OK;
   *is_all |= num_ranges==0;
@@ -127,7 +129,13 @@ static int candidates_find_ranges(const candidates_search *search, const bloom_l
     const index_tokens tokens = {ranges[i].first, ranges[i].num_lists};
     const index_block_set *within = left.segments ? &left : search->within;
     index_block_set found;
-    if( left.segments && bloom_index_blocks_count(&left)<=CANDIDATES_FEW_BLOCKS ) break;
+    if( left.segments ){
+      const uint64_t num_left = bloom_index_blocks_count(&left);
+      num_idle = num_left>num_before/4*3 ? num_idle + 1 : 0;
+      num_before = num_left;
+      /* To read what is left costs no more than such look-ups did. */
+      if( num_left<=CANDIDATES_FEW_BLOCKS || num_idle>=num_left ) break;
+    }
     rc = bloom_index_blocks_make(&found, search->generation->num_spans);
     if( rc==SQLITE_OK ) rc = bloom_index_look_up(search->index, search->generation,
                                                  search->condition.key, &tokens, 1, within, &found);
@@ -135,6 +143,7 @@ static int candidates_find_ranges(const candidates_search *search, const bloom_l
       bloom_index_blocks_intersect(&left, &found);
     }else if( rc==SQLITE_OK ){
       left = found;
+      if( search->within ) bloom_index_blocks_intersect(&left, search->within);
       continue;
     }
     bloom_index_blocks_free(&found);
