@@ -116,13 +116,20 @@ static void check_bits(const bloom_entries_row *row, const uint16_t *blocks, int
   wanted[0] = 5;
   for(i=0; i<num_read; i++) wanted[blocks[i]/64] |= (uint64_t)1 << blocks[i]%64;
   for(has_table=0; has_table<2; has_table++){
-    bloom_entries_row copy = *row;
+    bloom_entries_row copy = *row, over;
     memset(bits, 0, BLOOM_SEGMENT_BLOCKS/8);
     bits[0] = 5;
-    assert_int_equal(bloom_entries_read_bits(&copy, has_table ? &table : NULL, bits), num_read);
+    copy.table = has_table ? &table : NULL;
+    assert_int_equal(bloom_entries_read_bits(&copy, bits), num_read);
     if( num_read<0 ) continue;
     assert_memory_equal(bits, wanted, BLOOM_SEGMENT_BLOCKS/8);
     assert_int_equal(copy.next_at, row->next_at);
+    /* Reading over it leads to the same list. */
+    over = *row;
+    over.table = copy.table;
+    over.next_at = 0;
+    assert_int_equal(bloom_entries_next(&over), bloom_entries_next(&copy));
+    assert_true(over.id==copy.id && over.blocks_at==copy.blocks_at && over.is_damaged==copy.is_damaged);
   }
   free(wanted);
   free(bits);

@@ -249,11 +249,90 @@ static int entries_read_codes(const bloom_entries_row *row, uint32_t *at, uint32
   return 1;
 }
 
+/*
+** Most lists of text have more than a tenth of the blocks of a segment, whose codes are short: a
+** table says what the next bits are, several codes at once.
+*/
+
+/* The bits of a window; the most codes that one has; by how many blocks those that one look shows
+** may go on, with k <= BLOOM_ENTRIES_TABLE_K. */
+#define ENTRIES_WINDOW_BITS 8
+#define ENTRIES_WINDOW_CODES (ENTRIES_WINDOW_BITS/2)
+#define ENTRIES_LOOK_BLOCKS (ENTRIES_LOOK_BITS << BLOOM_ENTRIES_TABLE_K)
+
+/* A window: which of the next blocks are there, and behind which how many codes of how many bits
+** end; 0: the first code is longer. */
+#define ENTRIES_WINDOW(blocks, num_blocks, num_codes, num_bits) ((uint64_t)(blocks) \
+    | (uint64_t)(num_blocks) << 32 | (uint64_t)(num_codes) << 40 | (uint64_t)(num_bits) << 48)
+
+_Static_assert(sizeof(((bloom_entries_table *)0)->windows[0])==8<<ENTRIES_WINDOW_BITS,
+               "there is one of each");
+
+void bloom_entries_table_make(bloom_entries_table *table){
+  uint32_t k, window;
+  for(k=1; k<=BLOOM_ENTRIES_TABLE_K; k++){
+    for(window=0; window<1<<ENTRIES_WINDOW_BITS; window++){
+      uint32_t blocks = 0, number = 0, num_codes = 0, at = 0;
+      for(;;){
+        const uint32_t quotient = bloom_num_low_zeros64(~(uint64_t)(window >> at));
+        const uint32_t next = at + quotient + 1 + k;
+        if( next>ENTRIES_WINDOW_BITS ) break;
+        number += quotient<<k | (uint32_t)entries_low_bits(window >> (at + quotient + 1), k);
+        blocks |= (uint32_t)1 << number++;
+        num_codes++;
+        at = next;
+      }
+      table->windows[k-1][window] = ENTRIES_WINDOW(blocks, number, num_codes, at);
+    }
+  }
+}
+
+/* Where bits are gathered: room for those behind the last block that damaged ones may set. */
+typedef struct entries_bits {
+  uint8_t bytes[BLOOM_SEGMENT_BLOCKS/8 + ENTRIES_LOOK_BLOCKS/8 + 8];
+} entries_bits;
+
+/* Does what entries_read_codes() does, from 0 up, by the row's table, with k <=
+** BLOOM_ENTRIES_TABLE_K.  found may be NULL. */
+static int entries_read_windows(const bloom_entries_row *row, uint32_t *at, uint32_t k,
+                                uint32_t num_coded, uint32_t num_all, entries_bits *found){
+  const uint64_t *windows = row->table->windows[k-1];
+  uint32_t number = 0, num_left = num_coded;
+  while( num_left>0 ){
+    uint64_t bits = entries_look(row, *at), window = 0;
+    uint32_t num_bits = 0;
+    while( num_left>=ENTRIES_WINDOW_CODES && num_bits + ENTRIES_WINDOW_BITS<=ENTRIES_LOOK_BITS
+          && (window = windows[bits & ((1 << ENTRIES_WINDOW_BITS) - 1)])!=0 ){
+      if( found ){
+        uint8_t *byte = found->bytes + number/8;
+        bloom_store64_le(byte, bloom_load64_le(byte) | (window & UINT32_MAX) << number%8);
+      }
+      number += (uint32_t)(window >> 32) & 0xff;
+      num_left -= (uint32_t)(window >> 40) & 0xff;
+      bits >>= window >> 48;
+      num_bits += (uint32_t)(window >> 48);
+    }
+    *at += num_bits;
+    if( number>num_all || entries_is_behind(row, *at) ) return 0;
+    if( window==0 && num_left>0 ){
+      /* A long code, or one of the last ones. */
+      uint16_t one;
+      if( !entries_read_codes(row, at, k, number, 1, num_all, &one) ) return 0;
+      if( found ) found->bytes[one/8] |= (uint8_t)(1 << one%8);
+      number = one + 1u;
+      num_left--;
+    }
+  }
+  return 1;
+}
+
 /* Reads Rice codes of num_coded numbers likewise, from 0 up. */
 static int entries_read_rice(const bloom_entries_row *row, uint32_t *at, uint32_t num_coded,
                              uint32_t num_all, uint16_t *numbers){
   const uint32_t k = entries_rice_k(num_coded, num_all);
-  return k==0 ? entries_read_bitmap(row, at, num_coded, num_all, numbers)
+  if( k==0 ) return entries_read_bitmap(row, at, num_coded, num_all, numbers);
+  return numbers==NULL && row->table && k<=BLOOM_ENTRIES_TABLE_K
+    ? entries_read_windows(row, at, k, num_coded, num_all, NULL)
     : entries_read_codes(row, at, k, 0, num_coded, num_all, numbers);
 }
 
@@ -413,81 +492,6 @@ int bloom_entries_read(bloom_entries_row *row, uint16_t blocks[BLOOM_SEGMENT_BLO
 
 /* -- Reading as bits ---------------------------------------------------------------------- */
 
-/*
-** Most lists of text have more than a tenth of the blocks of a segment, whose codes are short: a
-** table says what the next bits are, several codes at once.
-*/
-
-/* The bits of a window; the most codes that one has; by how many blocks those that one look shows
-** may go on, with k <= BLOOM_ENTRIES_TABLE_K. */
-#define ENTRIES_WINDOW_BITS 8
-#define ENTRIES_WINDOW_CODES (ENTRIES_WINDOW_BITS/2)
-#define ENTRIES_LOOK_BLOCKS (ENTRIES_LOOK_BITS << BLOOM_ENTRIES_TABLE_K)
-
-/* A window: which of the next blocks are there, and behind which how many codes of how many bits
-** end; 0: the first code is longer. */
-#define ENTRIES_WINDOW(blocks, num_blocks, num_codes, num_bits) ((uint64_t)(blocks) \
-    | (uint64_t)(num_blocks) << 32 | (uint64_t)(num_codes) << 40 | (uint64_t)(num_bits) << 48)
-
-_Static_assert(sizeof(((bloom_entries_table *)0)->windows[0])==8<<ENTRIES_WINDOW_BITS,
-               "there is one of each");
-
-void bloom_entries_table_make(bloom_entries_table *table){
-  uint32_t k, window;
-  for(k=1; k<=BLOOM_ENTRIES_TABLE_K; k++){
-    for(window=0; window<1<<ENTRIES_WINDOW_BITS; window++){
-      uint32_t blocks = 0, number = 0, num_codes = 0, at = 0;
-      for(;;){
-        const uint32_t quotient = bloom_num_low_zeros64(~(uint64_t)(window >> at));
-        const uint32_t next = at + quotient + 1 + k;
-        if( next>ENTRIES_WINDOW_BITS ) break;
-        number += quotient<<k | (uint32_t)entries_low_bits(window >> (at + quotient + 1), k);
-        blocks |= (uint32_t)1 << number++;
-        num_codes++;
-        at = next;
-      }
-      table->windows[k-1][window] = ENTRIES_WINDOW(blocks, number, num_codes, at);
-    }
-  }
-}
-
-/* Where bits are gathered: room for those behind the last block that damaged ones may set. */
-typedef struct entries_bits {
-  uint8_t bytes[BLOOM_SEGMENT_BLOCKS/8 + ENTRIES_LOOK_BLOCKS/8 + 8];
-} entries_bits;
-
-/* Does what entries_read_codes() does, from 0 up, with k <= BLOOM_ENTRIES_TABLE_K. */
-static int entries_read_windows(const bloom_entries_row *row, const bloom_entries_table *table,
-                                uint32_t *at, uint32_t k, uint32_t num_coded, uint32_t num_all,
-                                entries_bits *found){
-  const uint64_t *windows = table->windows[k-1];
-  uint32_t number = 0, num_left = num_coded;
-  while( num_left>0 ){
-    uint64_t bits = entries_look(row, *at), window = 0;
-    uint32_t num_bits = 0;
-    while( num_left>=ENTRIES_WINDOW_CODES && num_bits + ENTRIES_WINDOW_BITS<=ENTRIES_LOOK_BITS
-          && (window = windows[bits & ((1 << ENTRIES_WINDOW_BITS) - 1)])!=0 ){
-      uint8_t *byte = found->bytes + number/8;
-      bloom_store64_le(byte, bloom_load64_le(byte) | (window & UINT32_MAX) << number%8);
-      number += (uint32_t)(window >> 32) & 0xff;
-      num_left -= (uint32_t)(window >> 40) & 0xff;
-      bits >>= window >> 48;
-      num_bits += (uint32_t)(window >> 48);
-    }
-    *at += num_bits;
-    if( number>num_all || entries_is_behind(row, *at) ) return 0;
-    if( window==0 && num_left>0 ){
-      /* A long code, or one of the last ones. */
-      uint16_t one;
-      if( !entries_read_codes(row, at, k, number, 1, num_all, &one) ) return 0;
-      found->bytes[one/8] |= (uint8_t)(1 << one%8);
-      number = one + 1u;
-      num_left--;
-    }
-  }
-  return 1;
-}
-
 /* Does what entries_read_bitmap() does. */
 static int entries_read_words(const bloom_entries_row *row, uint32_t *at, uint32_t num_coded,
                               uint32_t num_all, entries_bits *found){
@@ -512,8 +516,7 @@ static int entries_read_words(const bloom_entries_row *row, uint32_t *at, uint32
   return 0;
 }
 
-int bloom_entries_read_bits(bloom_entries_row *row, const bloom_entries_table *table,
-                            uint64_t bits[BLOOM_SEGMENT_BLOCKS/64]){
+int bloom_entries_read_bits(bloom_entries_row *row, uint64_t bits[BLOOM_SEGMENT_BLOCKS/64]){
   const uint32_t num_all = entries_blocks_in(&row->shape, row->segment);
   const int is_missing = entries_are_missing_coded(row->num_blocks, num_all);
   const uint32_t num_coded = is_missing ? num_all - row->num_blocks : row->num_blocks;
@@ -523,7 +526,7 @@ int bloom_entries_read_bits(bloom_entries_row *row, const bloom_entries_table *t
   int is_good;
   if( row->is_damaged || row->num_blocks==0 ) return -1;
   memset(&found, 0, sizeof(found));
-  if( num_coded<=ENTRIES_MAX_RAW || k>BLOOM_ENTRIES_TABLE_K || (k>0 && table==NULL) ){
+  if( num_coded<=ENTRIES_MAX_RAW || k>BLOOM_ENTRIES_TABLE_K || (k>0 && row->table==NULL) ){
     uint16_t numbers[BLOOM_SEGMENT_BLOCKS/2 + 1];
     is_good = entries_read_numbers(row, &at, num_coded, num_all, numbers);
     for(i=0; is_good && i<num_coded; i++){
@@ -532,7 +535,7 @@ int bloom_entries_read_bits(bloom_entries_row *row, const bloom_entries_table *t
   }else if( k==0 ){
     is_good = entries_read_words(row, &at, num_coded, num_all, &found);
   }else{
-    is_good = entries_read_windows(row, table, &at, k, num_coded, num_all, &found);
+    is_good = entries_read_windows(row, &at, k, num_coded, num_all, &found);
   }
   if( !is_good ) return entries_fail(row);
   row->next_at = at;

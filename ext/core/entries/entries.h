@@ -94,6 +94,12 @@ typedef struct bloom_entries_shape {
 
 /* -- Reading ------------------------------------------------------------------------------ */
 
+/* What the next bits of a list say, for Rice parameters 1 .. BLOOM_ENTRIES_TABLE_K.  Private. */
+#define BLOOM_ENTRIES_TABLE_K 2
+typedef struct bloom_entries_table {
+  uint64_t windows[BLOOM_ENTRIES_TABLE_K][256];
+} bloom_entries_table;
+
 /* A row that is being read.  The caller reads `before`, `first`, `last`, `num_lists` and
 ** `shape.end_block` after bloom_entries_open(), and `id` and `num_blocks` of the list at hand. */
 typedef struct bloom_entries_row {
@@ -114,6 +120,9 @@ typedef struct bloom_entries_row {
   uint32_t blocks_at;            /* position of the blocks of the list at hand */
   uint32_t next_at;              /* position of the next list; 0: not known yet */
   uint8_t is_damaged;            /* once damage was seen, all calls return -1 */
+
+  /* The caller may set it once the row is open: then long lists take less time. */
+  const bloom_entries_table *table;
 } bloom_entries_row;
 
 /* Reads the header.  Returns 1, or 0 if it is damaged: length, checksum, the range of a field, or
@@ -136,18 +145,10 @@ int bloom_entries_seek(bloom_entries_row *row, uint64_t id);
 ** can hold 4,096 lists of as many blocks, and no more: 16 million. */
 int bloom_entries_read(bloom_entries_row *row, uint16_t blocks[BLOOM_SEGMENT_BLOCKS]);
 
-/* What the next bits of a list say, for Rice parameters 1 .. BLOOM_ENTRIES_TABLE_K.  Private. */
-#define BLOOM_ENTRIES_TABLE_K 2
-typedef struct bloom_entries_table {
-  uint64_t windows[BLOOM_ENTRIES_TABLE_K][256];
-} bloom_entries_table;
-
 void bloom_entries_table_make(bloom_entries_table *table);
 
-/* Does what bloom_entries_read() does, but sets the bits of the blocks, and lets others be.  It is
-** slower where table is NULL. */
-int bloom_entries_read_bits(bloom_entries_row *row, const bloom_entries_table *table,
-                            uint64_t bits[BLOOM_SEGMENT_BLOCKS/64]);
+/* Does what bloom_entries_read() does, but sets the bits of the blocks, and lets others be. */
+int bloom_entries_read_bits(bloom_entries_row *row, uint64_t bits[BLOOM_SEGMENT_BLOCKS/64]);
 
 /* -- Writing ------------------------------------------------------------------------------ */
 

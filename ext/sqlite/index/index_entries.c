@@ -216,6 +216,7 @@ static int run_load(index_run_reader *reader, const index_run *run, uint64_t wan
         const uint64_t before = reader->row.before;
         if( (before==BLOOM_ENTRIES_NO_ID || before<wanted) && reader->row.last<=run->last
            && reader->row.shape.end_block==run->end_block ){
+          reader->row.table = index->entries_table;
           reader->run = run;
           rc = SQLITE_OK;
         }
@@ -501,8 +502,8 @@ static int look_up_add_list(index_run_reader *reader, uint32_t segment, index_bl
     if( index->entries_table==NULL ) return SQLITE_NOMEM;
     bloom_entries_table_make(index->entries_table);
   }
-  return bloom_entries_read_bits(&reader->row, index->entries_table, bits)>0 ? SQLITE_OK
-      : SQLITE_CORRUPT_VTAB;
+  reader->row.table = index->entries_table;
+  return bloom_entries_read_bits(&reader->row, bits)>0 ? SQLITE_OK : SQLITE_CORRUPT_VTAB;
 }
 
 /* Adds what a run has of a range of tokens, whose lists have ids first .. last-1 of those that
