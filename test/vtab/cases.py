@@ -150,6 +150,19 @@ def stop_after(db, num_calls, num_steps):
     db.set_progress_handler(tick, num_steps)
 
 
+def without_chain(db, filter_="f"):
+    """Makes a filter one of an older version: its layout does not say that the journal's rows are a chain, and its triggers write random() alone."""
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../examples/formats"))
+    from parquet_filter import hash as xxh64
+    layout = bytearray(one(db, 'SELECT bytes FROM "%s_pages" WHERE rowid = 1' % filter_))
+    layout[28:32] = bytes(4)
+    layout[320:328] = xxh64(bytes(layout[:320])).to_bytes(8, "little")
+    db.execute('UPDATE "%s_pages" SET bytes = ? WHERE rowid = 1' % filter_, (bytes(layout),))
+    for name, text in db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND sql LIKE '%_new%' ORDER BY rowid").fetchall():
+        db.execute('DROP TRIGGER "%s"' % name)
+        db.execute(re.sub(r"\(random\(\) << 24\) \| \(SELECT .*\)\); END", "random()); END", text))
+
+
 def fails(db, sql, *words):
     error = error_of(db, sql)
     assert error is not None, "no error: " + sql

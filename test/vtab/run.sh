@@ -3,8 +3,9 @@
 #
 # model.py plays random worlds; changes.tcl makes every change to a table beside one without a filter; faults.c has
 # memory, disk, authorization and other connections fail; ../source/processes.py, in the long run, has processes write
-# in several languages and be killed; damage.py writes to shadow tables; the others are cases.  What ../source has is
-# asked of filters and of an index over one table; ../index/run.sh runs the rest of it.
+# in several languages and be killed; ../source/replays.py has tools copy rows from one file to another; damage.py
+# writes to shadow tables; the others are cases.  What ../source has is asked of filters and of an index over one table;
+# ../index/run.sh runs the rest of it.
 # model.py and faults.c also run a build with tiny limits and assert().  --long: for minutes,
 # all cases of many of one kind, of which the quick run has some (--sample), and slow ones; --longest: four times as long.
 cd "$(dirname "$0")/../.." || exit 1
@@ -13,9 +14,9 @@ work=build/table
 mkdir -p $work || exit 1
 find_python
 case ${1-} in
-  '')        statements=8000 most=1 runs=60 long= sample=--sample ;;
-  --long)    statements=125000 seconds=10 most=10 runs=1250 long=--slow sample= ;;
-  --longest) statements=500000 seconds=40 most=40 runs=5000 long=--slow sample= ;;
+  '')        statements=8000 most=1 runs=60 worlds=25 long= sample=--sample ;;
+  --long)    statements=125000 seconds=10 most=10 runs=1250 worlds=1000 long=--slow sample= ;;
+  --longest) statements=500000 seconds=40 most=40 runs=5000 worlds=4000 long=--slow sample= ;;
   *)      sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 cases='vtab/certain vtab/journal vtab/tuples vtab/running source/migrations source/others_objects source/datasette source/half_copies source/schema_changes'
@@ -47,5 +48,6 @@ else
     adds_up "source/copies, $each" "$PYTHON" test/source/copies.py --load ./bloom.so --only $each
   done
 fi
+adds_up 'replays' "$PYTHON" test/source/replays.py --load ./bloom.so --worlds $worlds --seed "$seed"
 adds_up 'damage' "$PYTHON" test/vtab/damage.py --runs $runs --seed "$seed"
 finish

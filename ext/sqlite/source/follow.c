@@ -161,6 +161,9 @@ static const struct {
 } harmless_triggers[] = {
   {"* BEGIN INSERT INTO \"*_new\"(key*, r) VALUES (new.*, random()); END",
    "CREATE TABLE *_new*(key*, r)"},
+  {"* BEGIN INSERT INTO \"*_new\"(key*, r) VALUES (new.*, (random() << 24) | (SELECT r >> 24 &"
+   " 16777215 FROM \"*_new\" ORDER BY rowid DESC LIMIT 1)); END",
+   "CREATE TABLE *_new*(key*, r)"},
   {"* BEGIN INSERT INTO \"*_changed\"(id) VALUES (*); END",
    "CREATE TABLE *_changed*(id INTEGER UNIQUE)"}
 };

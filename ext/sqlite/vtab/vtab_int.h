@@ -74,6 +74,7 @@ typedef struct bloom_vtab_layout {
   ** left it, at journal_first: so rows kept their rowids.  0: a merge of bloom 1.2.0 took keys. */
   uint64_t journal_number;
   sqlite3_int64 journal_first;
+  int has_chain; /* the journal's rows are a chain: each knows the one before it by its r */
 } bloom_vtab_layout;
 
 /* A row of the journal, and how many hashes it and the rows before it have. */
@@ -287,7 +288,7 @@ char *bloom_vtab_trigger_names(const bloom_vtab *vtab);
 /* The filter's triggers as the schema has them, and the arguments that their text tells. */
 typedef struct bloom_vtab_triggers {
   int are_all;            /* each is there, with the text that it has to have, and on one table */
-  int are_newest;         /* none is of bloom 1.2.0 */
+  int are_newest;         /* each has the newest text */
   int num_triggers;
   sqlite3_int64 rows[BLOOM_VTAB_MAX_TRIGGERS]; /* in sqlite_schema, in ascending order */
   /* the table and the columns, as they are called now; else table is NULL */
@@ -333,7 +334,7 @@ char *bloom_vtab_say_doubt(const bloom_vtab *vtab, const char *why);
 #define BLOOM_VTAB_NO_TRIGGERS       "triggers of its own are gone, or their table is"
 #define BLOOM_VTAB_HAS_NAMESAKE \
   "its table or column was renamed, and another has the name now"
-#define BLOOM_VTAB_BROKEN_JOURNAL    "its journal was emptied or made again"
+#define BLOOM_VTAB_BROKEN_JOURNAL    "its journal does not have the rows that its triggers wrote"
 #define BLOOM_VTAB_OVERFLOW          "bloom 1.2.0 made it, and a key has too many numbers"
 #define BLOOM_VTAB_UNREADABLE_SCHEMA "the schema cannot be read now"
 #define BLOOM_VTAB_DENIED_SCHEMA \

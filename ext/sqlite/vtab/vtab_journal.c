@@ -4,6 +4,11 @@
 ** Its first row has no key, or one that the pages have: the row stands for the journal itself.  Row
 ** 1 of the pages knows its r, so a journal that was emptied or made again is noticed.
 **
+** Rows are a chain: r is 40 random bits of the row's own, and 24 of those of the row before it.
+** The first row keeps those of the last row that was taken.  So rows of a copy of the file that a
+** tool inserts among those of the triggers, or in their place, are noticed.  Triggers of filters
+** that older versions made write 64 random bits.
+**
 ** Look-ups keep the hashes of its keys as a set, in the order of rows, and some rows as anchors,
 ** each with its rowid and its r.  Triggers append rows, each with a random r; a merge takes rows
 ** from the head, a ROLLBACK from the end.  So while an anchor is there, and only merges moved the
@@ -120,6 +125,23 @@ static int has_key(const bloom_vtab *vtab, sqlite3_stmt *row){
   return 1;
 }
 
+/* Bits of r that are those of the row before, and the others. */
+#define LINK_BITS 24
+#define LINK_MASK (((uint64_t)1 << LINK_BITS) - 1)
+
+/* 1 if a row's r tells it from others.  What is no number is 0 once it is shifted. */
+static int has_mark(const bloom_vtab *vtab, sqlite3_stmt *row){
+  return sqlite3_column_type(row, MARK)==SQLITE_INTEGER
+      && (!vtab->layout.has_chain || (uint64_t)sqlite3_column_int64(row, MARK) >> LINK_BITS);
+}
+
+/* 1 if a row may be that behind the one with the mark before. */
+static int is_linked(const bloom_vtab *vtab, sqlite3_stmt *row, sqlite3_int64 before){
+  const uint64_t mark = (uint64_t)sqlite3_column_int64(row, MARK);
+  return !vtab->layout.has_chain || (sqlite3_column_type(row, MARK)==SQLITE_INTEGER
+      && (mark & LINK_MASK)==((uint64_t)before >> LINK_BITS & LINK_MASK));
+}
+
 static int add_row_to_set(bloom_vtab *vtab, sqlite3_stmt *row){
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
   bloom_combined_hashes hashes;
@@ -156,9 +178,11 @@ static void add_anchor(bloom_vtab_unmerged *unmerged, bloom_vtab_anchor anchor){
   unmerged->anchors[unmerged->num_anchors++] = anchor;
 }
 
-/* Adds the rows that a statement has from its next step on, behind the one with rowid last; or,
-** is_all, all.  SQLITE_EMPTY if they are not those that triggers wrote. */
-static int add_rows(bloom_vtab *vtab, sqlite3_stmt *row, sqlite3_int64 last, int is_all){
+/* Adds the rows that a statement has from its next step on, behind the one with this rowid and
+** mark; or, is_all, all.  SQLITE_EMPTY if they are not those that triggers wrote. */
+static int add_rows(
+  bloom_vtab *vtab, sqlite3_stmt *row, sqlite3_int64 last, sqlite3_int64 last_mark, int is_all
+){
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
   bloom_vtab_anchor anchor = {.rowid = last};
   int has_marks = 1, num_rows = 0, rc;
@@ -166,14 +190,15 @@ static int add_rows(bloom_vtab *vtab, sqlite3_stmt *row, sqlite3_int64 last, int
     const int is_first = is_all && num_rows==0;
     anchor.rowid = sqlite3_column_int64(row, ROWID);
     anchor.mark = sqlite3_column_int64(row, MARK);
-    has_marks &= sqlite3_column_type(row, MARK)==SQLITE_INTEGER;
+    has_marks &= has_mark(vtab, row);
     if( is_first ){
       unmerged->lowest_rowid = unmerged->first_rowid = anchor.rowid;
       unmerged->first_mark = anchor.mark;
-    }else if( anchor.rowid - 1!=last || !has_key(vtab, row) ){
+    }else if( anchor.rowid - 1!=last || !has_key(vtab, row) || !is_linked(vtab, row, last_mark) ){
       return SQLITE_EMPTY;
     }
     last = anchor.rowid;
+    last_mark = anchor.mark;
     rc = add_row_to_set(vtab, row);
     if( rc!=SQLITE_OK ) return rc;
     anchor.num_hashes = unmerged->hashes.num_hashes;
@@ -192,7 +217,7 @@ static int read_all(bloom_vtab *vtab){
   int rc;
   forget_journal(vtab);
   rc = prepare_rows(vtab, ALL, &row);
-  if( rc==SQLITE_OK ) rc = add_rows(vtab, row, 0, 1);
+  if( rc==SQLITE_OK ) rc = add_rows(vtab, row, 0, 0, 1);
   sqlite3_reset(row);
   vtab->unmerged.layout_mark = vtab->layout.journal_mark;
   vtab->unmerged.layout_number = vtab->layout.journal_number;
@@ -273,7 +298,7 @@ static int read_newest(bloom_vtab *vtab){
     while( unmerged->hashes.num_hashes>anchor.num_hashes ){ /* those of rows that are gone */
       bloom_hash_set_remove(&unmerged->hashes, unmerged->order[unmerged->hashes.num_hashes - 1]);
     }
-    rc = add_rows(vtab, row, anchor.rowid, 0);
+    rc = add_rows(vtab, row, anchor.rowid, anchor.mark, 0);
   }
   sqlite3_reset(row);
   return rc;
@@ -304,15 +329,21 @@ int bloom_vtab_count_unmerged(bloom_vtab *vtab, sqlite3_int64 *num_rows){
     vtab->schema, vtab->journal, vtab->schema, vtab->journal);
 }
 
-/* Deletes rows, and puts one with a new mark at rowid.  Both are compiled before one runs: else an
-** authorizer that refuses the second one would leave a journal that is not the layout's. */
+/* Deletes rows, and puts one with a new mark at rowid, in place of the one with the mark last; 0:
+** of none.  Both are compiled before one runs: else an authorizer that refuses the second one would
+** leave a journal that is not the layout's. */
 static int cut_journal(
-  bloom_vtab *vtab, const char *where, sqlite3_int64 rowid, bloom_vtab_layout *layout
+  bloom_vtab *vtab, const char *where, sqlite3_int64 rowid, sqlite3_int64 last,
+  bloom_vtab_layout *layout
 ){
   sqlite3_stmt *cut, *put = NULL;
   int rc = bloom_sql_prepare(vtab->connection, &cut, "DELETE FROM \"%w\".\"%w\"%s", vtab->schema,
                              vtab->journal, where);
   sqlite3_randomness(sizeof(layout->journal_mark), &layout->journal_mark);
+  if( layout->has_chain && last!=0 ){
+    layout->journal_mark = (sqlite3_int64)(((uint64_t)layout->journal_mark & LINK_MASK)
+                                           | ((uint64_t)last & ~LINK_MASK));
+  }
   layout->journal_first = rowid;
   if( rc==SQLITE_OK ){
     rc = bloom_sql_prepare(vtab->connection, &put,
@@ -329,11 +360,11 @@ static int cut_journal(
 
 int bloom_vtab_empty_journal(bloom_vtab *vtab, bloom_vtab_layout *layout){
   sqlite3_randomness(sizeof(layout->journal_number), &layout->journal_number);
-  return cut_journal(vtab, "", 1, layout);
+  return cut_journal(vtab, "", 1, 0, layout);
 }
 
 int bloom_vtab_take_unmerged(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_batch *batch){
-  sqlite3_int64 first = 0, last = 0, num_rows = 0; /* the journal's first row counts, too */
+  sqlite3_int64 first = 0, last = 0, mark = 0, num_rows = 0; /* its first row counts, too */
   bloom_vtab_layout *layout = batch->layout;
   sqlite3_stmt *row;
   int rc = prepare_rows(vtab, ALL, &row);
@@ -341,11 +372,13 @@ int bloom_vtab_take_unmerged(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vta
   while( rc==SQLITE_OK && (max_rows==0 || num_rows<=max_rows)
          && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
     const sqlite3_int64 rowid = sqlite3_column_int64(row, ROWID);
-    const int is_intact = num_rows>0 ? rowid - 1==last && has_key(vtab, row)
+    const int is_intact = num_rows>0
+      ? rowid - 1==last && has_key(vtab, row) && is_linked(vtab, row, mark)
       : sqlite3_column_int64(row, MARK)==layout->journal_mark;
     rc = is_intact ? bloom_vtab_batch_add(batch, row, FIRST_KEY_COLUMN) : SQLITE_EMPTY;
     if( num_rows++==0 ) first = rowid;
     last = rowid;
+    mark = sqlite3_column_int64(row, MARK);
   }
   if( rc==SQLITE_DONE ) rc = num_rows>0 ? SQLITE_OK : SQLITE_EMPTY;
   if( rc!=SQLITE_EMPTY ) bloom_vtab_failure(vtab, rc); /* before the reset forgets why */
@@ -358,5 +391,5 @@ int bloom_vtab_take_unmerged(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vta
   if( layout->journal_number==0 || layout->journal_first!=first ){
     sqlite3_randomness(sizeof(layout->journal_number), &layout->journal_number);
   }
-  return cut_journal(vtab, max_rows==0 ? "" : " WHERE rowid < ?1", last, layout);
+  return cut_journal(vtab, max_rows==0 ? "" : " WHERE rowid < ?1", last, mark, layout);
 }

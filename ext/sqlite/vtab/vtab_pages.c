@@ -6,7 +6,7 @@
 **     0  8 bytes "bloomvt2", or "bloomvt3" where rules.has_cells
 **     8  u64  number
 **    16  u32  num_columns      20  u32  blocks_per_page
-**    24  u32  num_layers       28  u32  0
+**    24  u32  num_layers       28  u32  has_chain
 **    32  i64  num_filled       40  i64  journal_mark
 **    48  u64  default_checksum
 **    56  20 bytes, merged_at   76  u32  0
@@ -85,10 +85,13 @@ void bloom_vtab_close_reader(bloom_vtab *vtab){
   vtab->reader = NULL;
 }
 
-/* Moves the reader, or opens it: a ROLLBACK can have stopped it. */
+/* Moves the reader, or opens it: a ROLLBACK can have stopped it.  An error of the disk may have
+** taken back the transaction, so what failed by that is not tried again. */
 int bloom_vtab_move_reader(bloom_vtab *vtab, sqlite3_int64 row, int num_bytes){
-  if( vtab->reader && bloom_blob_move(vtab->reader, row, num_bytes)==SQLITE_OK ) return SQLITE_OK;
+  const int rc = vtab->reader ? bloom_blob_move(vtab->reader, row, num_bytes) : SQLITE_NOTFOUND;
+  if( rc==SQLITE_OK ) return rc;
   bloom_vtab_close_reader(vtab);
+  if( bloom_sql_is_fatal(rc) ) return rc;
   return bloom_blob_open(pages_place(vtab), row, 0, num_bytes, &vtab->reader);
 }
 
@@ -224,6 +227,7 @@ int bloom_vtab_new_layout(bloom_vtab *vtab, bloom_vtab_layout *layout){
   const int rc = bloom_sql_integer(vtab->connection, &page_size, "PRAGMA \"%w\".page_size",
                                    vtab->schema);
   sqlite3_randomness(sizeof(layout->number), &layout->number);
+  layout->has_chain = vtab->args.table!=NULL;
   /* With the row around it and all that may be reserved in a page, a row fits in one. */
   layout->blocks_per_page = (uint64_t)(page_size * 7 / 8 - BLOOM_HEADER_BYTES) / BLOOM_BLOCK_BYTES;
   return rc;
@@ -239,6 +243,7 @@ static void put_layout(const bloom_vtab_layout *layout, uint8_t *bytes){
   bloom_store32_le(bytes + 16, (uint32_t)layout->rules.num_columns);
   bloom_store32_le(bytes + 20, (uint32_t)layout->blocks_per_page);
   bloom_store32_le(bytes + 24, (uint32_t)layout->num_layers);
+  bloom_store32_le(bytes + 28, (uint32_t)layout->has_chain);
   bloom_store64_le(bytes + 32, (uint64_t)layout->num_filled);
   bloom_store64_le(bytes + 40, (uint64_t)layout->journal_mark);
   bloom_store64_le(bytes + 48, layout->default_checksum);
@@ -281,6 +286,7 @@ static int get_layout(const uint8_t *bytes, bloom_vtab_layout *layout){
     .rules.num_columns = (int)num_columns, .rules.has_cells = has_cells,
     .blocks_per_page = bloom_load32_le(bytes + 20),
     .num_layers = (int)num_layers,
+    .has_chain = bloom_load32_le(bytes + 28)!=0,
     .num_filled = (sqlite3_int64)bloom_load64_le(bytes + 32),
     .journal_mark = (sqlite3_int64)bloom_load64_le(bytes + 40),
     .default_checksum = bloom_load64_le(bytes + 48)

@@ -2,12 +2,13 @@
 ** The triggers of a filter: plain SQL that writes new keys to its journal.
 **
 **   BEFORE INSERT ON "t" WHEN new."k" IS NOT NULL BEGIN
-**     INSERT INTO "f_new"(key, r) VALUES (new."k", random()); END
+**     INSERT INTO "f_new"(key, r) VALUES (new."k", (random() << 24) | (SELECT r >> 24 & 16777215
+**     FROM "f_new" ORDER BY rowid DESC LIMIT 1)); END
 **   BEFORE UPDATE OF "k" ON "t" WHEN new."k" IS NOT NULL AND (old."k" COLLATE BINARY IS NOT new."k"
 **     OR typeof(old."k") <> typeof(new."k")) BEGIN ...
 **
 ** OF is for speed alone: each UPDATE that sets k names it, as k is neither the rowid nor generated.
-** Triggers of bloom 1.2.0 have no OF, and are as good.
+** Triggers of bloom 1.2.0 have no OF, and random() alone.
 **
 ** They do not name the source, but for ON.  What BEFORE sees of one column is final, whatever other
 ** triggers do.  Of several, a BEFORE UPDATE trigger of the user's may change another than the
@@ -39,6 +40,9 @@ static const struct {
   {"_before_insert", "BEFORE INSERT"}, {"_before_update", "BEFORE UPDATE"},
   {"_after_update", "AFTER UPDATE"}
 };
+
+/* The forms that their texts have had, each with its number. */
+enum { OF_1_2_0, WITH_COLUMNS, WITH_CHAIN, NUM_FORMS };
 
 static int num_kinds(int num_columns){
   return num_columns>1 ? NUM_TRIGGER_KINDS : AFTER_UPDATE;
@@ -82,27 +86,32 @@ static void append_when(sqlite3_str *sql, const bloom_vtab_args *args, int is_up
 
 /* Returns what a trigger does, to be freed: from BEGIN on. */
 static char *trigger_action(
-  const bloom_vtab *vtab, const char *journal, const bloom_vtab_args *args
+  const bloom_vtab *vtab, const char *journal, const bloom_vtab_args *args, int form
 ){
   sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
   char *columns = bloom_vtab_journal_columns(vtab);
   int i;
   sqlite3_str_appendf(sql, "BEGIN INSERT INTO \"%w\"%s VALUES (", journal, columns ? columns : "");
   for(i=0; i<args->num_columns; i++) sqlite3_str_appendf(sql, "new.\"%w\", ", args->columns[i]);
-  sqlite3_str_appendall(sql, "random()); END");
+  if( form==WITH_CHAIN ){
+    sqlite3_str_appendf(sql, "(random() << 24) | (SELECT r >> 24 & 16777215 FROM \"%w\""
+                             " ORDER BY rowid DESC LIMIT 1)); END", journal);
+  }else{
+    sqlite3_str_appendall(sql, "random()); END");
+  }
   if( columns ) sqlite3_free(columns);
   else sqlite3_str_reset(sql);
   return sqlite3_str_finish(sql);
 }
 
-/* Returns a trigger's event, to be freed: BEFORE UPDATE OF "a", "b"; without OF, as of 1.2.0. */
+/* Returns a trigger's event, to be freed: BEFORE UPDATE OF "a", "b". */
 static char *trigger_event(
-  const bloom_vtab *vtab, const bloom_vtab_args *args, int kind, int has_columns
+  const bloom_vtab *vtab, const bloom_vtab_args *args, int kind, int form
 ){
   sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
   int i;
   sqlite3_str_appendall(sql, trigger_kinds[kind].event);
-  for(i=0; has_columns && kind!=BEFORE_INSERT && i<args->num_columns; i++){
+  for(i=0; form!=OF_1_2_0 && kind!=BEFORE_INSERT && i<args->num_columns; i++){
     sqlite3_str_appendf(sql, "%s\"%w\"", i ? ", " : " OF ", args->columns[i]);
   }
   return sqlite3_str_finish(sql);
@@ -110,11 +119,11 @@ static char *trigger_event(
 
 /* Returns what comes after a trigger's name, to be freed. */
 static char *trigger_text(
-  const bloom_vtab *vtab, const char *table, const bloom_vtab_args *args, int kind, int has_columns
+  const bloom_vtab *vtab, const char *table, const bloom_vtab_args *args, int kind, int form
 ){
   sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
-  char *event = trigger_event(vtab, args, kind, has_columns);
-  char *action = trigger_action(vtab, vtab->journal, args);
+  char *event = trigger_event(vtab, args, kind, form);
+  char *action = trigger_action(vtab, vtab->journal, args, form);
   sqlite3_str_appendf(sql, "%s ON \"%w\" WHEN ", event ? event : "", table);
   append_when(sql, args, kind!=BEFORE_INSERT);
   sqlite3_str_appendf(sql, " %s", action ? action : "");
@@ -140,7 +149,7 @@ int bloom_vtab_create_triggers(
   int kind, rc = SQLITE_OK;
   for(kind=0; kind<num_kinds(args->num_columns) && rc==SQLITE_OK; kind++){
     rc = bloom_trigger_create(vtab->connection, vtab->schema, name, trigger_kinds[kind].suffix,
-                              trigger_text(vtab, args->table, args, kind, 1));
+                              trigger_text(vtab, args->table, args, kind, WITH_CHAIN));
   }
   return rc;
 }
@@ -172,7 +181,7 @@ static int has_own_form(
   const bloom_token action = bloom_trigger_action(sql);
   bloom_vtab_args args = {.num_columns = 0};
   char *target = NULL;
-  int has_columns, rc;
+  int form, rc;
   *is_own = 0;
   if( kind==NUM_TRIGGER_KINDS || action.num_chars==0 ) return SQLITE_OK;
   rc = read_columns(action, vtab->args.num_columns, &args);
@@ -180,9 +189,10 @@ static int has_own_form(
     target = bloom_token_unquoted(bloom_token_after(bloom_token_after(bloom_token_after(action))));
     if( target==NULL ) rc = SQLITE_NOMEM;
   }
-  for(has_columns=0; has_columns<2 && rc==SQLITE_OK && !*is_own; has_columns++){
-    rc = bloom_trigger_has_form(name, table, sql, trigger_event(vtab, &args, kind, has_columns),
-                                trigger_action(vtab, journal ? journal : target, &args), is_own);
+  for(form=0; form<NUM_FORMS && rc==SQLITE_OK && !*is_own; form++){
+    rc = bloom_trigger_has_form(name, table, sql, trigger_event(vtab, &args, kind, form),
+                                trigger_action(vtab, journal ? journal : target, &args, form),
+                                is_own);
   }
   sqlite3_free(target);
   bloom_vtab_args_free(&args);
@@ -217,27 +227,24 @@ static int has_own_name(
   return rc;
 }
 
-/* Sets triggers->are_all to 0 unless a trigger is what would be made of it now, or was by bloom
-** 1.2.0, and triggers->are_newest in the second case. */
+/* Sets triggers->are_all to 0 unless a trigger has a text that bloom gives it or gave it, and
+** triggers->are_newest unless that is the newest. */
 static int compare_text(
   const bloom_vtab *vtab, const bloom_trigger *trigger, bloom_vtab_triggers *triggers
 ){
-  int has_columns, is_same = 0;
+  int form = NUM_FORMS, is_same = 0;
   assert(kind_of(vtab, trigger->name)<NUM_TRIGGER_KINDS);
-  for(has_columns=0; has_columns<2 && !is_same; has_columns++){
+  while( form>0 && !is_same ){
     char *text = trigger_text(vtab, trigger->table, &triggers->args, kind_of(vtab, trigger->name),
-                              has_columns);
+                              --form);
     char *sql = text ? sqlite3_mprintf("CREATE TRIGGER \"%w\" %s", trigger->name, text) : NULL;
     const int has_memory = sql!=NULL;
     is_same = sql && strcmp(sql, trigger->sql)==0;
     sqlite3_free(text);
     sqlite3_free(sql);
     if( !has_memory ) return SQLITE_NOMEM;
-    /* Of an INSERT the two are one. */
-    if( is_same && !has_columns && kind_of(vtab, trigger->name)!=BEFORE_INSERT ){
-      triggers->are_newest = 0;
-    }
   }
+  triggers->are_newest &= form==WITH_CHAIN;
   triggers->are_all &= is_same;
   return SQLITE_OK;
 }
