@@ -56,7 +56,7 @@ int bloom_equal_hashes_of(
 );
 
 /* Returns 1 and sets *hash if a TEXT has one hash: it is few digits alone, or no number and
-** without NULs.  A NUL stands behind it.  *hash is spoilt if it returns 0. */
+** without NULs.  A NUL stands behind it.  *hash is undefined if it returns 0. */
 int bloom_equal_plain_text(const uint8_t *text, size_t num_bytes, uint64_t *hash);
 
 /* Returns 1 and sets *hash if a REAL has one hash: it is an integer, or far from any and from other

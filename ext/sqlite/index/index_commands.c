@@ -104,7 +104,7 @@ int bloom_index_rebuild(bloom_index *index, char **error){
   return rc;
 }
 
-/* Sets *is_damaged if entries cannot be believed, though the source's triggers are as they were. */
+/* Sets *is_damaged if entries cannot be trusted, though the source's triggers are as they were. */
 static int merge_is_damaged(bloom_index *index, const index_layout **layout, int *is_damaged){
   int rc = bloom_index_layout_read(index, layout);
   if( rc==SQLITE_OK ) rc = bloom_index_runs_check(index, *layout);

@@ -3,7 +3,7 @@
 ** either kind as it is now, with the SQL that cures what is wrong.
 **
 ** It is the one function that runs SQL.  Of a bloom_index it reads schema and tables by an object
-** of its own, as nothing that SQLite's object has in memory need be believed; of a filter, what the
+** of its own, as nothing that SQLite's object has in memory need be trusted; of a filter, what the
 ** filter itself tells.  What the query does not read costs nothing.
 */
 #include "index.h"

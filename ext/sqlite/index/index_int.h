@@ -140,7 +140,7 @@ typedef struct bloom_index {
   int is_checked;
   sqlite3_int64 checked_version;
   bloom_schema_mark mark; /* what proves that there is no doubt, and survives other changes */
-  char *doubt; /* why entries cannot be believed; NULL: they can */
+  char *doubt; /* why entries cannot be trusted; NULL: they can */
   int has_triggers; /* all of ours are on the source */
 
   index_bounds bounds;         /* those that were read last */

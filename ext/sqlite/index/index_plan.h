@@ -61,7 +61,7 @@ typedef struct index_condition {
 typedef enum index_plan_flag {
   INDEX_PLAN_DESCENDING = 1, /* ids come in descending order */
   INDEX_PLAN_FREE       = 2, /* no entries: SQLite plans the inner statement */
-  INDEX_PLAN_READS_ALL  = 4, /* entries are not to be believed */
+  INDEX_PLAN_READS_ALL  = 4, /* entries are not to be trusted */
   INDEX_PLAN_UNCHECKED  = 8, /* the source could not be looked at when the plan was made */
   INDEX_PLAN_SLICES     = 16, /* rows come in the order of a column with zones: index_order.c */
   INDEX_PLAN_COUNTED    = 32, /* no column is used: rows may be counted instead of read */
@@ -104,7 +104,7 @@ void bloom_index_plan_read(int number, const char *text, index_plan *plan);
 
 /* Why a query is slower than it need be, which EXPLAIN says. */
 typedef struct index_plan_remark {
-  const char *doubt;          /* why entries are not believed; NULL: they are */
+  const char *doubt;          /* why entries are not trusted; NULL: they are */
   int is_damaged;             /* the doubt, which does not say then what cures it */
   int doubted_key;            /* an indexed column that would serve but for its doubt; -1: none */
   int is_outweighed;          /* so many rows changed that reading all costs less */

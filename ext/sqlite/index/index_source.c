@@ -1,5 +1,5 @@
 /*
-** The source as it is now: its columns, and whether entries can be believed.
+** The source as it is now: its columns, and whether entries can be trusted.
 **
 ** The virtual table has the columns that the source has when SQLite connects it, which it does anew
 ** after every ALTER TABLE.  What entries were begun with is in the config: of the columns that it
@@ -310,7 +310,7 @@ int bloom_index_source_check(bloom_index *index, index_source *source, char **er
   bloom_triggers_free(&triggers);
   bloom_index_trigger_names_free(&names);
   if( rc==SQLITE_OK ){
-    /* The old one stays where there is no memory: what was found before is believed still. */
+    /* The old one stays where there is no memory: what was found before is trusted still. */
     char *name = sqlite3_mprintf("%s", source->name);
     if( name==NULL ) return SQLITE_NOMEM;
     sqlite3_free(index->source_name);

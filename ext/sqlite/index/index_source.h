@@ -55,7 +55,7 @@ int bloom_index_fail_damaged(bloom_index *index);
 /* The source as it is now. */
 typedef struct index_source {
   char *name;  /* what the table is called; NULL: it is gone */
-  char *doubt; /* why entries are not believed, so that the whole source is read; NULL: they are */
+  char *doubt; /* why entries are not trusted, so that the whole source is read; NULL: they are */
   int is_by_triggers;  /* ours are on one table, which it is */
   int is_by_name;      /* there are none: it is the table of the recorded name */
   int is_by_trigger_alone; /* the doubt is about a trigger of the user's, and nothing is damaged */

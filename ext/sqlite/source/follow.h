@@ -194,7 +194,7 @@ int bloom_obstacles_refuse(
 /*
 ** Which changes of a schema a check of it survives, without reading the whole schema again.
 **
-** A check notes the rows of sqlite_schema that it believes, and the last rowid there is.  Each
+** A check notes the rows of sqlite_schema that it trusts, and the last rowid there is.  Each
 ** statement that changes a schema adds 1 or more to its version, and what it makes comes behind
 ** the last row; a number at or below the noted one is free only if another statement dropped the
 ** last row.  So where objects behind that row account for all statements but one, these are all
@@ -203,12 +203,12 @@ int bloom_obstacles_refuse(
 
 #define BLOOM_SCHEMA_MAX_ROWS 32
 
-/* {0} at first, and never believed then. */
+/* {0} at first, and never trusted then. */
 typedef struct bloom_schema_mark {
   sqlite3_int64 last_row;
-  int num_rows; /* above BLOOM_SCHEMA_MAX_ROWS: not to be believed */
+  int num_rows; /* above BLOOM_SCHEMA_MAX_ROWS: not to be trusted */
   sqlite3_int64 rows[BLOOM_SCHEMA_MAX_ROWS];
-  char *text;   /* what these rows have; NULL: the mark is not to be believed */
+  char *text;   /* what these rows have; NULL: the mark is not to be trusted */
 } bloom_schema_mark;
 
 /* Begins a mark, before anything that it stands for is read.  SQLITE_OK or SQLite's error. */
@@ -216,7 +216,7 @@ int bloom_schema_mark_begin(
   bloom_connection *connection, const char *schema, bloom_schema_mark *mark
 );
 
-/* Adds a row that the check believes; 0: there is none, so that the mark is not to be believed. */
+/* Adds a row that the check trusts; 0: there is none, so that the mark is not to be trusted. */
 void bloom_schema_mark_add(bloom_schema_mark *mark, sqlite3_int64 row);
 
 /* Ends it: a check found no doubt.  SQLITE_OK or SQLite's error. */

@@ -285,8 +285,8 @@ char *bloom_sql_name(const char *name){
   return sqlite3_mprintf(is_plain ? "%s" : "\"%w\"", name);
 }
 
-/* Returns 1 if a statement may write rows.  An open sqlite3_blob is one without SQL, and no trigger
-** hears of its writes; of a PRAGMA or an EXPLAIN SQLite may say that it writes. */
+/* Returns 1 if a statement may write rows.  An open sqlite3_blob is one without SQL, and its
+** writes fire no trigger; of a PRAGMA or an EXPLAIN SQLite may say that it writes. */
 static int writes_rows(sqlite3_stmt *statement){
   const char *sql = sqlite3_sql(statement);
   bloom_token word = bloom_token_first(sql ? sql : "");

@@ -9,7 +9,7 @@
 **   INSERT INTO name(key) VALUES (?)         adds to a standalone filter
 **   INSERT INTO name(name) VALUES ('delete-all')   empties a standalone filter
 **
-** What xUpdate is told is in the database when it returns.  So there is no xBegin, xSync,
+** What xUpdate writes is in the database when it returns.  So there is no xBegin, xSync,
 ** xSavepoint: SQLite's own journal does all that.
 */
 #include <string.h>

@@ -203,7 +203,7 @@ static int add_source_keys(bloom_vtab_batch *batch, const bloom_vtab_args *args)
   int rc = bloom_sql_prepare_text(connection, &row, bloom_vtab_keys_sql(batch->vtab, args, 0));
   rc = add_selected_keys(batch, row, rc);
   if( rc!=SQLITE_OK ) return rc;
-  batch->is_new = 0; /* of a DEFAULT no row has told */
+  batch->is_new = 0; /* the DEFAULT may be the key of a row, which was counted */
   rc = bloom_source_prepare_default(connection, args->default_value, &row);
   return add_selected_keys(batch, row, rc);
 }
