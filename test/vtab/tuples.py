@@ -15,7 +15,7 @@ import sys
 import time
 import zlib
 
-from cases import case, command, execute, expect, main, one, test
+from cases import case, command, execute, expect, fails, filtered, main, one, test
 
 SEED = int(os.environ.get("BLOOM_TEST_SEED") or (time.time() if "--slow" in sys.argv else 5))
 TYPES = ["", "TEXT", "REAL", "NUMERIC", "INTEGER", "BLOB", "ANY", "DATE"]
@@ -246,6 +246,38 @@ def of_an_older_version(files):
         assert str(one(db, "SELECT note FROM f")).startswith(start)
         command(db, "f", "merge")
     command(db, "f", "integrity-check")
+
+
+def changed_by_others(files, how, end):
+    """What LIMITS says of a key of several columns one of which something else than the statement changes: it is there once the AFTER trigger has run, and after 'rebuild'."""
+    db = filtered(files, "t, (k, n)", columns="id INTEGER PRIMARY KEY, k TEXT, n INTEGER, other", rows="(1, 'a', 1, 0), (2, 'b', 2, 0)")
+    if how == "trigger":
+        db.execute("CREATE TRIGGER earlier BEFORE UPDATE OF k ON t BEGIN UPDATE t SET n = 77 WHERE id = new.id; END")
+    else:
+        db.create_function("change", 1, lambda x: db.execute("UPDATE t SET n = 77 WHERE id = 1") and x)
+    if end:
+        db.execute("CREATE TRIGGER later AFTER UPDATE OF other ON t BEGIN SELECT RAISE(%s); END" % end)
+    found, error = "(SELECT count(*) FROM f(t.k, t.n))", None
+    update = "UPDATE%s t SET k = 'x', other = %s WHERE id = 1" % (" OR FAIL" if end else "", "change(7)" if how == "function" else "7")
+    try:
+        if sqlite3.sqlite_version_info >= (3, 35) and not end:
+            expect(db.execute(update + " RETURNING k, n, " + found.replace("t.", "")).fetchall(), [("x", 77, 0)])
+        else:
+            db.execute(update)
+    except sqlite3.Error as raised:
+        error = str(raised)
+    expect(error, "failed" if end and "FAIL" in end else None)
+    expect(db.execute("SELECT k, n, %s FROM t WHERE id = 1" % found).fetchall(), [("x", 77, 0 if end else 1)])
+    if end:
+        fails(db, "INSERT INTO f(f) VALUES ('integrity-check')", "misses 1 of the 2 keys")
+        command(db, "f", "rebuild")
+    expect([row[0] for row in db.execute("SELECT %s FROM t" % found)], [1, 1])
+    command(db, "f", "integrity-check")
+
+
+for how in "trigger", "function":
+    for end in None, "IGNORE", "FAIL, 'failed'":
+        case(changed_by_others, "%s, %s" % (how, end), how, end)
 
 
 if __name__ == "__main__":
