@@ -24,7 +24,7 @@
 ** time; and they are not all.  Without it the list of statements is checked: each function of the
 ** extension must run, as SQLite's byte code has it, in every number of arguments and every role.
 **
-** --sample: from the twentieth on one allocation of 31 of a statement fails.
+** --sample: from the thirtieth on every eleventh allocation of a statement fails.
 **
 ** Loading without memory is tested by test/faults/load.  Prints `N passed, N failed` last.
 */
@@ -351,7 +351,7 @@ static void fail_in_turn(sqlite3 *template, const listed *what, failing mode){
     say("it should %s, but gave %d, %.1000s\n", what->is_error ? "fail" : "not fail", expected.answer.rc, expected.answer.chars);
   }
   while( problem[0]==0 && run_failing(template, &db, what->sql, &expected, number, mode)>0 ){
-    number += is_sample && number>=20 + (int)mode ? 31 : 1;
+    number += is_sample && number>=30 + (int)mode ? 11 : 1;
   }
   /* A statement that allocates nothing would be none. */
   if( problem[0]==0 && number==1 ) say("no allocation could fail\n");
