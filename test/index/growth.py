@@ -118,6 +118,17 @@ def equal_keys(files):
 
 
 @test
+def blocks_of_texts(files):
+    """Random texts fill lists, so their blocks are large: of 32 rows of 70 bytes (small build)."""
+    draw = random.Random(12)
+    db = make(files, "message LIKE")
+    db.executemany("INSERT INTO log VALUES (?, '', ?)", [(i + 1, "%054x" % draw.getrandbits(216)) for i in range(3000)])
+    command(db, "merge")
+    # Else the table has too few blocks for a sample.
+    expect(struct.unpack_from("<I", state(db, "layout"), 60)[0], 5 if "tiny" in files.load else 7)
+
+
+@test
 def two_characters(files):
     """Of Chinese, Japanese or Korean they are a needle of six bytes: a thousand of them."""
     draw = random.Random(11)
