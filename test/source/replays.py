@@ -169,6 +169,34 @@ class World:
         return {}, notes
 
 
+def notes_collide(load, folder):
+    """A note of B, of a row that A changed, too, but had not merged before, has the rowid that a note of A had from a counter: the rows that the index misses."""
+    paths = [os.path.join(folder, name) for name in ("a", "b")]
+    a = connect(paths[0], load)
+    for sql in ("CREATE TABLE before(id INTEGER PRIMARY KEY, k TEXT)", "INSERT INTO before WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) SELECT i, 'k' || i FROM n",
+                "CREATE VIRTUAL TABLE i USING bloom_index(before, k)"):
+        a.execute(sql)
+    a.close()
+    shutil.copy(*paths)
+    a, b = (connect(path, load) for path in paths)
+    for db in a, b:
+        db.execute("INSERT INTO before VALUES (5001, 'x')")
+    b.execute("INSERT INTO i(i) VALUES ('merge')")
+    for db in a, b:
+        db.execute("UPDATE before SET k = 'v' WHERE id = 5001")
+    b.execute("UPDATE before SET k = 'w' WHERE id = 5")
+    for sql in list(differences(a, b, [])):
+        try:
+            a.execute(sql)
+        except sqlite3.Error:
+            pass
+    missed = [key for key in ("v", "w", "k7") if not a.execute("SELECT * FROM i WHERE k = ?", (key,)).fetchall()]
+    # As after a dump, which numbers rows anew: a note's rowid is taken, and no write fails.
+    for sql in "DELETE FROM i_changed", "INSERT INTO i_changed(rowid, id) VALUES (-10, 3), (-11, 4), (7, 5)", "UPDATE before SET k = 'y' WHERE id IN (9, 10)":
+        a.execute(sql)
+    return missed + [row for row in (9, 10) if a.execute("SELECT id FROM i WHERE k = 'y' AND id = ?", (row,)).fetchall() != [(row,)]]
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--load", default="./bloom")
@@ -179,6 +207,10 @@ def main():
     parser.add_argument("--show", action="store_true", help="the history of the first world that fails")
     args = parser.parse_args()
     failed, sums = {}, [0, 0, 0]
+    with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
+        missed = notes_collide(os.path.abspath(args.load), folder)
+    if missed:
+        print("FAILED: notes collide: missed %s" % missed)
     for number in range(args.first, args.worlds):
         folder = tempfile.mkdtemp(prefix="bloom-replays-", dir=FOLDER)
         try:
@@ -195,7 +227,8 @@ def main():
                 return 1
     print("note: of %d looks after a replay the filter was in doubt in %d, the index in %d" % tuple(sums))
     num_failed = len(set().union(*map(set, failed.values()))) if failed else 0
-    print("%d passed, %d failed" % (args.worlds - num_failed, num_failed))
+    num_failed += bool(missed)
+    print("%d passed, %d failed" % (args.worlds - args.first + 1 - num_failed, num_failed))
     return num_failed > 0
 
 

@@ -136,11 +136,11 @@ sqlite3_int64 bloom_index_cost_most_unmerged(const index_layout *layout){
 ** as few, and few enough to be counted. */
 static int cost_count_changed(bloom_index *index, sqlite3_int64 most, sqlite3_int64 *num_changed){
   const char *schema = index->schema, *name = index->name;
-  sqlite3_int64 first = 0, last = -1, span = 0;
+  sqlite3_int64 first = INT64_MAX, last = INT64_MIN, span = 0; /* of none */
   uint64_t distance;
   int rc = bloom_index_statement_integer(index, 1, &last, "SELECT max(c.rowid) FROM"
                                          " \"%w\".\"%w_changed\" AS c", schema, name);
-  if( rc==SQLITE_OK && last>=0 ){
+  if( rc==SQLITE_OK && last>INT64_MIN ){
     rc = bloom_index_statement_integer(index, 1, &first, "SELECT min(c.rowid) FROM"
                                        " \"%w\".\"%w_changed\" AS c", schema, name);
   }
@@ -148,7 +148,7 @@ static int cost_count_changed(bloom_index *index, sqlite3_int64 most, sqlite3_in
   if( last>=first ) span = distance<INT64_MAX ? (sqlite3_int64)distance + 1 : INT64_MAX;
   *num_changed = span<most ? span : most;
   if( rc!=SQLITE_OK || span<=most ) return rc;
-  /* A part of a merge takes notes out of the middle, and may leave few that are far apart. */
+  /* Rowids follow from ids, so few notes may be far apart. */
   return bloom_sql_integer(index->connection, num_changed, "SELECT %lld FROM \"%w\".\"%w_changed\""
                            " LIMIT 1 OFFSET %lld", span, schema, name,
                            most<COST_COUNTED_CHANGED ? most : COST_COUNTED_CHANGED);

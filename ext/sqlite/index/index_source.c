@@ -470,10 +470,12 @@ static int triggers_is_own(const void *data, const char *name, const char *table
   if( number==INDEX_NUM_TRIGGERS ) return SQLITE_OK;
   begin = sqlite3_mprintf("CREATE TRIGGER \"%w\" %s ON \"%w\" WHEN ", name,
                           index_triggers[number].event, table);
-  what = sqlite3_mprintf("BEGIN INSERT INTO \"%w_changed\"(id) VALUES (", index->name);
+  what = sqlite3_mprintf("BEGIN INSERT INTO \"%w_changed\"(id", index->name);
   for(; token.num_chars; token=bloom_token_after(token)) num_statements += token.kind==';';
   *is_own = begin && what && num_statements==1 && strncmp(sql, begin, strlen(begin))==0
-    && strncmp(action.text, what, strlen(what))==0;
+    && strncmp(action.text, what, strlen(what))==0
+    && (strncmp(action.text + strlen(what), ") VALUES (", 10)==0
+        || strncmp(action.text + strlen(what), ", rowid) VALUES (", 17)==0);
   num_statements = begin && what;
   sqlite3_free(begin);
   sqlite3_free(what);
@@ -579,8 +581,9 @@ static void triggers_append_comparison(const bloom_index *index, sqlite3_str *sq
 }
 
 /* Makes one, which notes an id that is covered, unless it is noted: then nothing is refused,
-** whatever the OR clause of the statement, which would take the place of one here.  when is SQL,
-** and freed. */
+** whatever the OR clause of the statement, which would take the place of one here.  The note's
+** rowid follows from the id, so that a tool that replays rows by rowid finds the same note in a
+** copy; where a dump gave that rowid to another note it is any.  when is SQL, and freed. */
 static int index_trigger_make(bloom_index *index, int number, const char *source, char *when){
   const char *row = index_triggers[number].row, *id = index->columns.id_name;
   int rc = SQLITE_NOMEM;
@@ -588,11 +591,12 @@ static int index_trigger_make(bloom_index *index, int number, const char *source
     rc = bloom_sql_run(index->connection,
                        "CREATE TRIGGER \"%w\".\"%w%s\" %s ON \"%w\" WHEN %s(%s.\"%w\" <= (SELECT"
                        " covered FROM \"%w_state\") AND NOT EXISTS (SELECT 1 FROM \"%w_changed\""
-                       " AS c WHERE c.id = %s.\"%w\")) BEGIN INSERT INTO \"%w_changed\"(id) VALUES"
-                       " (%s.\"%w\"); END",
+                       " AS c WHERE c.id = %s.\"%w\")) BEGIN INSERT INTO \"%w_changed\"(id, rowid)"
+                       " VALUES (%s.\"%w\", CASE WHEN EXISTS (SELECT 1 FROM \"%w_changed\" AS c"
+                       " WHERE c.rowid = ~%s.\"%w\") THEN NULL ELSE ~%s.\"%w\" END); END",
                        index->schema, index->name, index_triggers[number].suffix,
                        index_triggers[number].event, source, when, row, id, index->name,
-                       index->name, row, id, index->name, row, id);
+                       index->name, row, id, index->name, row, id, index->name, row, id, row, id);
   }
   sqlite3_free(when);
   return rc;

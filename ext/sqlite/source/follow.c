@@ -165,6 +165,9 @@ static const struct {
    " 16777215 FROM \"*_new\" ORDER BY rowid DESC LIMIT 1)); END",
    "CREATE TABLE *_new*(key*, r)"},
   {"* BEGIN INSERT INTO \"*_changed\"(id) VALUES (*); END",
+   "CREATE TABLE *_changed*(id INTEGER UNIQUE)"},
+  {"* BEGIN INSERT INTO \"*_changed\"(id, rowid) VALUES (*, CASE WHEN EXISTS (SELECT 1 FROM"
+   " \"*_changed\" AS c WHERE c.rowid = ~*) THEN NULL ELSE ~* END); END",
    "CREATE TABLE *_changed*(id INTEGER UNIQUE)"}
 };
 
