@@ -133,8 +133,9 @@ static int candidates_find_ranges(const candidates_search *search, const bloom_l
       const uint64_t num_left = bloom_index_blocks_count(&left);
       num_idle = num_left>num_before/4*3 ? num_idle + 1 : 0;
       num_before = num_left;
-      /* To read what is left costs no more than such look-ups did. */
-      if( num_left<=CANDIDATES_FEW_BLOCKS || num_idle>=num_left ) break;
+      /* Where other conditions left few blocks, all of them may have the pattern.  Elsewhere these
+      ** have most of its lists by chance, and one of the last may tell. */
+      if( num_left<=CANDIDATES_FEW_BLOCKS || (search->within && num_idle>=num_left) ) break;
     }
     rc = bloom_index_blocks_make(&found, search->generation->num_spans);
     if( rc==SQLITE_OK ) rc = bloom_index_look_up(search->index, search->generation,
