@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+
 typedef struct index_cursor {
   sqlite3_vtab_cursor base; /* first, for SQLite */
   index_plan plan;

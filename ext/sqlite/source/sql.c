@@ -11,6 +11,7 @@
 #include "../errors.h"
 #include "../key.h"
 
+
 /* -- Tokens --------------------------------------------------------------------------------- */
 
 static int is_name_char(char c){

@@ -32,6 +32,7 @@
 #include "../../core/parquet/parquet.h"
 #include "../../core/parquet/split_block.h"
 
+
 #define LAYERS_AT   80
 #define COLUMNS_AT  272
 #define JOURNAL_AT  304

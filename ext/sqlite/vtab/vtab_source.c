@@ -26,6 +26,7 @@
 
 #include <string.h>
 
+
 /* -- The text of triggers ------------------------------------------------------------------- */
 
 typedef enum trigger_kind {
