@@ -298,6 +298,7 @@ static int entries_read_windows(const bloom_entries_row *row, uint32_t *at, uint
                                 uint32_t num_coded, uint32_t num_all, entries_bits *found){
   const uint64_t *windows = row->table->windows[k-1];
   uint32_t number = 0, num_left = num_coded;
+  assert( k>0 && k<=BLOOM_ENTRIES_TABLE_K );
   while( num_left>0 ){
     uint64_t bits = entries_look(row, *at), window = 0;
     uint32_t num_bits = 0;

@@ -145,6 +145,7 @@ int bloom_entries_seek(bloom_entries_row *row, uint64_t id);
 ** can hold 4,096 lists of as many blocks, and no more: 16 million. */
 int bloom_entries_read(bloom_entries_row *row, uint16_t blocks[BLOOM_SEGMENT_BLOCKS]);
 
+/* Sets what such a table says: it is the same for all rows. */
 void bloom_entries_table_make(bloom_entries_table *table);
 
 /* Does what bloom_entries_read() does, but sets the bits of the blocks, and lets others be. */

@@ -9,7 +9,8 @@
 
 /* == Lists ============================================================================= */
 
-/* A loop without a look-up, of which compilers make vectors. */
+/* Does what bloom_lists_hash_grams() does, in a loop without a look-up, of which compilers make
+** vectors. */
 static inline void lists_hash_grams(const uint32_t *grams, size_t num_grams, uint32_t *classes,
                                     uint32_t *hashes){
   size_t i;

@@ -124,7 +124,7 @@ static inline bloom_lists_range bloom_lists_of_edges(const bloom_lists *lists, u
   return (bloom_lists_range){first, bloom_lists_of_edge(lists, edge | 0xff0000u) - first + 1};
 }
 
-/* Does both for several. */
+/* Sets the classes and the hashes of several grams. */
 void bloom_lists_hash_grams(const uint32_t *grams, size_t num_grams, uint32_t *classes,
                             uint32_t *hashes);
 

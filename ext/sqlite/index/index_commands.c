@@ -7,7 +7,6 @@
 #include <stdarg.h>
 #include <string.h>
 
-
 /* == 'merge' and 'rebuild' ============================================================= */
 
 int bloom_index_reset(bloom_index *index){

@@ -10,7 +10,6 @@
 
 #include <string.h>
 
-
 typedef struct index_cursor {
   sqlite3_vtab_cursor base; /* first, for SQLite */
   index_plan plan;

@@ -10,7 +10,6 @@
 #include "../../core/debug.h"
 #include "../errors.h"
 
-
 /* -- Commands ------------------------------------------------------------------------------- */
 
 bloom_command bloom_command_read(const char *text, sqlite3_int64 *max_rows){

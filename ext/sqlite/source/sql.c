@@ -11,7 +11,6 @@
 #include "../errors.h"
 #include "../key.h"
 
-
 /* -- Tokens --------------------------------------------------------------------------------- */
 
 static int is_name_char(char c){

@@ -18,7 +18,6 @@
 
 #include "../../core/parquet/parquet.h"
 
-
 /* -- What was left ------------------------------------------------------------------------- */
 
 /* Sets *is_own to whether a table has a name, and a text behind CREATE TABLE, which is freed. */

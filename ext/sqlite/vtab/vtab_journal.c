@@ -129,13 +129,13 @@ static int has_key(const bloom_vtab *vtab, sqlite3_stmt *row){
 #define LINK_BITS 24
 #define LINK_MASK (((uint64_t)1 << LINK_BITS) - 1)
 
-/* 1 if a row's r tells it from others.  What is no number is 0 once it is shifted. */
+/* Returns 1 if a row's r tells it from others.  What is no number is 0 once it is shifted. */
 static int has_mark(const bloom_vtab *vtab, sqlite3_stmt *row){
   return sqlite3_column_type(row, MARK)==SQLITE_INTEGER
       && (!vtab->layout.has_chain || (uint64_t)sqlite3_column_int64(row, MARK) >> LINK_BITS);
 }
 
-/* 1 if a row may be that behind the one with the mark before. */
+/* Returns 1 if a row may be that behind the one with the mark before. */
 static int is_linked(const bloom_vtab *vtab, sqlite3_stmt *row, sqlite3_int64 before){
   const uint64_t mark = (uint64_t)sqlite3_column_int64(row, MARK);
   return !vtab->layout.has_chain || (sqlite3_column_type(row, MARK)==SQLITE_INTEGER

@@ -32,7 +32,6 @@
 #include "../../core/parquet/parquet.h"
 #include "../../core/parquet/split_block.h"
 
-
 #define LAYERS_AT   80
 #define COLUMNS_AT  272
 #define JOURNAL_AT  304

@@ -26,7 +26,6 @@
 
 #include <string.h>
 
-
 /* -- The text of triggers ------------------------------------------------------------------- */
 
 typedef enum trigger_kind {
