@@ -35,7 +35,7 @@ class Queries:
         else:
             pair = values.any_value(r)
         literal = values.literal(r, pair[1]) if pair[0] == "?" and r.random() < 0.4 else None
-        if literal is not None:
+        if literal is not None and not (is_plain and "CAST" in literal):
             pair = (literal, values.NONE)
         sql = self.parameter(*pair)
         return r.choice(COMPARED_AS) % sql if r.random() < 0.15 and not is_plain else sql

@@ -91,9 +91,11 @@ in_lanes() {
   lanes=$work/lanes
   rm -rf "$lanes" && mkdir "$lanes" || exit 1
   ("$1"; echo $num_suites >"$lanes/end") &
-  trap 'kill $! 2>/dev/null; exit 1' INT TERM
+  other=$!
+  trap 'kill $other 2>/dev/null; exit 1' INT TERM
   ("$1"; echo $num_suites >"$lanes/end")
-  wait
+  # A shell may return from wait before the lane has ended.
+  while kill -0 $other 2>/dev/null; do wait $other; done
   trap - INT TERM
   num_suites=$(cat "$lanes/end" 2>/dev/null || echo 1)
   while [ "$num_suites" != 0 ]; do
