@@ -65,7 +65,8 @@ void bloom_vtab_forget_message(bloom_vtab *vtab){
 static int fail_damaged(bloom_vtab *vtab, const char *what){
   const int rc = bloom_vtab_fail(vtab, vtab->args.table
     ? "bloom: %s is damaged: %s; INSERT INTO %s(%s) VALUES ('rebuild') repairs it"
-    : "bloom: %s is damaged: %s", vtab->name, what, vtab->quoted_name, vtab->quoted_name);
+    : "bloom: %s is damaged: %s; INSERT INTO %s(%s) VALUES ('delete-all') empties it",
+    vtab->name, what, vtab->quoted_name, vtab->quoted_name);
   vtab->damaged_number = vtab->layout.number;
   return rc==SQLITE_ERROR ? SQLITE_CORRUPT_VTAB : rc;
 }
