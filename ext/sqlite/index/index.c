@@ -17,10 +17,6 @@
 
 #include <string.h>
 
-#include "../source/follow.h"
-#include "../source/source.h"
-#include "../source/sql.h"
-
 /* == The arguments ===================================================================== */
 
 /*
@@ -105,6 +101,89 @@ static int args_read(int num_args, const char *const *texts, int is_new, index_c
   return rc;
 }
 
+/* == The declaration =================================================================== */
+
+static int is_number_token(bloom_token token){
+  return token.kind=='a' && strspn(token.text, "0123456789")>=token.num_chars;
+}
+
+/* Returns 1 if a type is words, and behind them one or two numbers in parentheses.  In quotes a
+** source's may be any text: one with a comma would make a column of its own, NOT NULL a
+** constraint. */
+static int is_plain_type(const char *type){
+  static const char chars[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_ (,)";
+  bloom_token token = bloom_token_first(type);
+  /* blanks alone would be none */
+  if( token.kind!='a' || type[strspn(type, chars)] ) return *type==0;
+  for(; token.kind=='a'; token = bloom_token_after(token)){
+    if( strchr("0123456789", *token.text) || sqlite3_keyword_check(token.text,
+        (int)token.num_chars) || bloom_token_is(token, "hidden") ) return 0;
+  }
+  if( token.kind=='(' ){
+    token = bloom_token_after(token);
+    if( !is_number_token(token) ) return 0;
+    token = bloom_token_after(token);
+    if( token.kind==',' && is_number_token(bloom_token_after(token)) ){
+      token = bloom_token_after(bloom_token_after(token));
+    }
+    if( token.kind!=')' ) return 0;
+    token = bloom_token_after(token);
+  }
+  return token.num_chars==0;
+}
+
+/* Returns a type that sqlite3_declare_vtab() reads as it is, else one that has its affinity. */
+static const char *columns_declared_type(const char *type){
+  if( is_plain_type(type) ) return type;
+  switch( bloom_affinity_of(type) ){
+    case 'i': return "INTEGER";
+    case 'r': return "REAL";
+    case 't': return "TEXT";
+    case 'b': return "BLOB";
+    default:  return "NUMERIC";
+  }
+}
+
+/* Declares the indexed columns, and returns their number: where the source is gone, DROP must find
+** a table all the same, and a query of an indexed column is told why. */
+static int columns_declare_keys(const bloom_index *index, sqlite3_str *sql){
+  int i, j, num_declared = 0;
+  for(i=0; i<index->config.num_keys; i++){
+    const char *name = index->config.keys[i].name;
+    for(j=0; j<i && sqlite3_stricmp(index->config.keys[j].name, name)!=0; j++){}
+    if( j<i || sqlite3_stricmp(name, index->name)==0 ) continue;
+    sqlite3_str_appendf(sql, "%s\"%w\"", num_declared++ ? ", " : "", name);
+  }
+  return num_declared;
+}
+
+/* Returns the CREATE TABLE that sqlite3_declare_vtab() takes, to be freed; sets
+** index->command_column. */
+static char *columns_declaration(bloom_index *index){
+  const bloom_source *columns = &index->columns;
+  sqlite3_str *sql = sqlite3_str_new(NULL);
+  int i, num_declared = columns->num_columns;
+  sqlite3_str_appendall(sql, "CREATE TABLE x(");
+  for(i=0; i<columns->num_columns; i++){
+    const bloom_source_column *column = &columns->list[i];
+    /* SQLite asks for the order of min() where there are no NULLs. */
+    sqlite3_str_appendf(sql, "%s\"%w\" %s COLLATE \"%w\"%s", i ? ", " : "", column->name,
+                        columns_declared_type(column->type),
+                        column->has_no_collation ? "BINARY" : column->collation,
+                        column->is_not_null ? " NOT NULL" : "");
+  }
+  if( columns->num_columns==0 ) num_declared = columns_declare_keys(index, sql);
+  /* A column of the source that got the index's name since takes the commands, too. */
+  index->command_column = bloom_source_find(columns, index->name);
+  if( index->command_column<0 && num_declared<sqlite3_limit(index->connection->db,
+                                                            SQLITE_LIMIT_COLUMN, -1) ){
+    index->command_column = num_declared;
+    sqlite3_str_appendf(sql, "%s\"%w\" HIDDEN", num_declared ? ", " : "", index->name);
+  }
+  sqlite3_str_appendall(sql, ")");
+  return sqlite3_str_finish(sql);
+}
+
 /* == The object ======================================================================== */
 
 /* -- What the methods are made of ---------------------------------------------------------- */
@@ -118,7 +197,7 @@ void bloom_index_free(bloom_index *index){
   sqlite3_free(index->entries_table);
   bloom_index_config_free(&index->config);
   bloom_index_config_free(&index->arguments);
-  bloom_index_columns_free(&index->columns);
+  bloom_source_free(&index->columns);
   sqlite3_free(index->schema);
   sqlite3_free(index->name);
   sqlite3_free(index->source_name);
@@ -146,7 +225,7 @@ bloom_index *bloom_index_new(bloom_connection *connection, const char *schema, c
 static int index_check_collations(bloom_index *index){
   int i, rc = SQLITE_OK;
   for(i=0; i<index->columns.num_columns && rc==SQLITE_OK; i++){
-    index_column_info *column = &index->columns.list[i];
+    bloom_source_column *column = &index->columns.list[i];
     bloom_collation ignored;
     sqlite3_stmt *probe;
     if( bloom_collation_named(column->collation, &ignored) ) continue;
@@ -161,7 +240,7 @@ static int index_check_collations(bloom_index *index){
 
 /* Tells SQLite the columns.  It makes an authorizer's refusal, too, SQLITE_ERROR. */
 static int index_declare(bloom_index *index, char **error){
-  char *declaration = bloom_index_columns_declaration(index);
+  char *declaration = columns_declaration(index);
   int rc = declaration ? sqlite3_declare_vtab(index->connection->db, declaration) : SQLITE_NOMEM;
   sqlite3_free(declaration);
   if( rc==SQLITE_OK ) sqlite3_vtab_config(index->connection->db, SQLITE_VTAB_INNOCUOUS);
@@ -241,22 +320,12 @@ static int index_name_check(const bloom_index *index, const char *name, char **e
 
 /* Reads the source of an index that is made. */
 static int index_read_source(bloom_index *index, char **error){
-  bloom_source source;
   char *name = index->config.source;
-  int rc = bloom_source_read(index->connection, index->schema, name, &source, error);
-  if( *error && strncmp(*error, "bloom: ", strlen("bloom: "))==0 ){
-    char *with_name = sqlite3_mprintf("bloom_index: %s", *error + strlen("bloom: "));
-    sqlite3_free(*error);
-    *error = with_name;
-  }
-  if( rc==SQLITE_OK ){
-    index->config.source = sqlite3_mprintf("%s", source.name);
-    if( index->config.source==NULL ) rc = SQLITE_NOMEM;
-    sqlite3_free(name);
-  }
-  bloom_source_free(&source);
-  return rc==SQLITE_OK ? bloom_index_columns_read(index, index->config.source, &index->columns,
-                                                  error) : rc;
+  const int rc = bloom_index_source_read(index, name, 1, &index->columns, error);
+  if( rc!=SQLITE_OK ) return rc;
+  index->config.source = sqlite3_mprintf("%s", index->columns.name);
+  sqlite3_free(name);
+  return index->config.source ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 /* Makes an index, xCreate; args: module, database, table, arguments. */
@@ -270,7 +339,7 @@ static int index_create(sqlite3 *db, void *connection, int num_args, const char 
   if( rc==SQLITE_OK ) rc = args_read(num_args - 3, args + 3, 1, &index->arguments, error);
   if( rc==SQLITE_OK ) rc = index_read_source(index, error);
   if( rc==SQLITE_OK && index->config.is_unmerged
-     && bloom_index_columns_find(&index->columns, "unmerged")>=0 ){
+     && bloom_source_find(&index->columns, "unmerged")>=0 ){
     rc = bloom_fail_vtab(error, "bloom_index: table %s has a column unmerged, which is an option,"
                                 " too: write it in quotes to index it", index->config.source);
   }
@@ -305,7 +374,7 @@ static int index_connect_source(bloom_index *index){
   }
   if( rc==SQLITE_ERROR && error ){
     sqlite3_free(error);
-    bloom_index_columns_free(&index->columns);
+    bloom_source_free(&index->columns);
     return SQLITE_OK;
   }
   sqlite3_free(error);
@@ -316,10 +385,10 @@ static int index_connect_source(bloom_index *index){
 ** is there: so what a query names is found, and the plan's error says what is wrong. */
 static int index_connect_damaged(bloom_index *index, const char *source_name){
   char *error = NULL;
-  const int rc = bloom_index_columns_read(index, source_name, &index->columns, &error);
+  const int rc = bloom_index_source_read(index, source_name, 0, &index->columns, &error);
   sqlite3_free(error);
   if( rc==SQLITE_OK ) return index_check_collations(index);
-  bloom_index_columns_free(&index->columns);
+  bloom_source_free(&index->columns);
   return rc==SQLITE_NOMEM ? rc : SQLITE_OK;
 }
 

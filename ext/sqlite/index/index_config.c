@@ -62,23 +62,9 @@ static int config_set_equality(index_key *key){
   return bloom_collation_named(key->collation, &key->equality.collation) || key->is_like;
 }
 
-/* Sets *is_virtual to whether a column is generated and not stored. */
-static int config_find_virtual(bloom_index *index, const char *column, int *is_virtual){
-  sqlite3_stmt *row;
-  int rc = bloom_sql_prepare(index->connection, &row, "PRAGMA \"%w\".table_xinfo(%Q)",
-                             index->schema, index->config.source);
-  *is_virtual = 0;
-  while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
-    const char *name = NULL;
-    rc = bloom_sql_column_text(row, 1, &name);
-    if( name && sqlite3_stricmp(name, column)==0 ) *is_virtual = sqlite3_column_int(row, 6)==2;
-  }
-  return bloom_sql_end(row, rc);
-}
-
 /* Sets what a column is now, as its entries are begun. */
 static int config_renew_key(bloom_index *index, index_key *key, char **error){
-  const index_column_info *column = key->column>=0 ? &index->columns.list[key->column] : NULL;
+  const bloom_source_column *column = key->column>=0 ? &index->columns.list[key->column] : NULL;
   char *name = sqlite3_mprintf("%s", column ? column->name : key->name);
   char *collation = sqlite3_mprintf("%s", column ? column->collation : "BINARY");
   sqlite3_free(key->name);
@@ -88,18 +74,18 @@ static int config_renew_key(bloom_index *index, index_key *key, char **error){
   if( name==NULL || collation==NULL ) return SQLITE_NOMEM;
   key->is_gone = column==NULL;
   key->affinity = (char)(column ? bloom_affinity_of(column->type) : 'b');
-  key->is_virtual = 0;
+  key->is_virtual = column && column->is_virtual;
   key->doubt = NULL;
   if( column && !config_set_equality(key) ){
     return bloom_fail_vtab(error, "bloom_index: column %s of table %s has collation %s; use BINARY,"
                                   " NOCASE or RTRIM", name, index->config.source, collation);
   }
-  return column ? config_find_virtual(index, name, &key->is_virtual) : SQLITE_OK;
+  return SQLITE_OK;
 }
 
 int bloom_index_config_renew(bloom_index *index, char **error){
   index_config *config = &index->config;
-  int i, rc = SQLITE_OK;
+  int i, rc = index->columns.is_partial ? SQLITE_AUTH : SQLITE_OK;
   config->version = (uint32_t)sqlite3_libversion_number();
   config->has_hidden_ids = index->columns.id_column<0;
   for(i=0; i<config->num_keys && rc==SQLITE_OK; i++){
@@ -113,7 +99,7 @@ int bloom_index_config_set(bloom_index *index, char **error){
   int i, j;
   for(i=0; i<config->num_keys; i++){
     index_key *key = &config->keys[i];
-    key->column = bloom_index_columns_find(&index->columns, key->name);
+    key->column = bloom_source_find(&index->columns, key->name);
     if( key->column<0 ){
       return bloom_fail_vtab(error, "bloom_index: there is no column %s in table %s",
                              key->name, config->source);

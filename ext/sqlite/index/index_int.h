@@ -9,8 +9,7 @@
 #include "../connection.h"
 #include "../errors.h"
 #include "../source/follow.h"
-#include "../source/equality.h"
-#include "../source/sql.h"
+#include "../source/source.h"
 
 #define INDEX_MAX_KEYS 16
 
@@ -48,22 +47,6 @@ typedef struct index_config {
   uint32_t version;  /* of the SQLite that computed the values of virtual columns for entries */
   uint64_t checksum; /* of the configuration's bytes, as they were read or written last */
 } index_config;
-
-/* A column of the source.  type is "" where there is none, and of ANY in a STRICT table. */
-typedef struct index_column_info {
-  char *name, *type, *collation;
-  int has_no_collation; /* the connection does not have it: no query can read the column */
-  int is_not_null;      /* it is NOT NULL, or the INTEGER PRIMARY KEY */
-} index_column_info;
-
-/* The source's columns. */
-typedef struct index_columns {
-  index_column_info *list;
-  int num_columns;
-  size_t max_columns;
-  int id_column; /* the INTEGER PRIMARY KEY; -1: the rowid is hidden */
-  char *id_name; /* its name, or one of the rowid's that no column has */
-} index_columns;
 
 typedef struct index_statement index_statement;
 
@@ -127,7 +110,7 @@ typedef struct bloom_index {
   index_config config;
   index_config arguments; /* of CREATE, which can be read where the configuration cannot */
   /* The columns that SQLite was told, once is_declared is set; none where the source was gone. */
-  index_columns columns;
+  bloom_source columns;
   int is_declared;
   index_columns_state columns_state;
   /* How often the source was looked at.  A statement that was compiled before the last time may

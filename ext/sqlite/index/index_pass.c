@@ -400,7 +400,7 @@ int bloom_index_pass_bind(bloom_index *index, sqlite3_stmt *rows, const index_pl
 ** in ASCII's order. */
 static int numbers_have_index(bloom_index *index, const index_condition *condition,
                               const char *operator, int *has_index){
-  const index_column_info *column = &index->columns.list[condition->column];
+  const bloom_source_column *column = &index->columns.list[condition->column];
   bloom_collation collation;
   index_access access;
   int rc;

@@ -657,7 +657,7 @@ static int plan_check_columns(bloom_index *index, const sqlite3_index_info *info
                            " the columns of its table", index->name, index->name);
   }
   for(i=0; i<index->columns.num_columns; i++){
-    const index_column_info column = index->columns.list[i];
+    const bloom_source_column column = index->columns.list[i];
     if( !column.has_no_collation || !bloom_index_uses_column(&plan, i) ) continue;
     return bloom_fail_vtab(&index->base.zErrMsg,
                            "bloom_index: column %s has the collation %s, which this connection"

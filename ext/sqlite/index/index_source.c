@@ -11,8 +11,6 @@
 #include <string.h>
 
 #include "../../core/debug.h"
-#include "../source/source.h"
-#include "../source/sql.h"
 
 /* -- Indexed columns ------------------------------------------------------------------------ */
 
@@ -47,13 +45,13 @@ int bloom_index_fail_damaged(bloom_index *index){
 static const char doubt_of_version[] = "is generated, and another version of SQLite merged it";
 
 /* Finds the indexed columns in those of the source, by the names that the triggers have. */
-static void source_find_keys(bloom_index *index, const index_columns *columns,
+static void source_find_keys(bloom_index *index, const bloom_source *columns,
                              const index_trigger_names *names){
   int i;
   for(i=0; i<index->config.num_keys; i++){
     index_key *key = &index->config.keys[i];
-    const index_column_info *column;
-    key->column = bloom_index_columns_find(columns, names->keys[i] ? names->keys[i] : key->name);
+    const bloom_source_column *column;
+    key->column = bloom_source_find(columns, names->keys[i] ? names->keys[i] : key->name);
     key->doubt = NULL;
     column = key->column>=0 ? &columns->list[key->column] : NULL;
     if( column==NULL && !key->is_gone ) key->doubt = "is gone";
@@ -218,55 +216,78 @@ static int index_check_tables(bloom_index *index, index_source *source){
   return index_set_doubt(source, "its table of changed rows has a trigger: drop that");
 }
 
-/* Looks for what has the source's name.  A view's ids may be NULL, or come twice.  A virtual
+int bloom_index_source_read(const bloom_index *index, const char *table, int is_strict,
+                            bloom_source *source, char **error){
+  const bloom_source_place place = {index->connection, "bloom_index", index->schema};
+  const int rc = bloom_source_read(place, table, is_strict, source, error);
+  if( rc!=SQLITE_OK || source->id_name ) return rc;
+  return bloom_fail_vtab(error, "bloom_index: table %s has no rowid that can be named, being"
+                                " WITHOUT ROWID or having columns rowid, _rowid_ and oid: make it"
+                                " with an INTEGER PRIMARY KEY, or a filter on it, USING bloom",
+                         table);
+}
+
+/* Fails where the source is no table any more.  A view's ids may be NULL, or come twice.  A virtual
 ** table may be one that SQLite keeps from views and triggers, to which this one would open it. */
-static int index_check_name(bloom_index *index, index_source *source, char **error){
-  enum { NOTHING, TABLE, VIEW, VIRTUAL_TABLE };
-  int kind = NOTHING, rc;
-  sqlite3_stmt *row;
-  rc = bloom_sql_row(index->connection, &row,
-                     "SELECT CASE WHEN m.type = 'view' THEN %d WHEN m.rootpage = 0 THEN %d ELSE %d"
-                     " END, m.rowid FROM \"%w\".sqlite_master AS m"
-                     " WHERE m.type IN ('table', 'view') AND m.name = %Q COLLATE NOCASE", VIEW,
-                     VIRTUAL_TABLE, TABLE, index->schema,
-                     source->name);
-  if( rc==SQLITE_ROW ){
-    kind = sqlite3_column_int(row, 0);
-    bloom_schema_mark_add(&source->mark, sqlite3_column_int64(row, 1));
-  }
-  rc = bloom_sql_end(row, rc);
-  if( rc!=SQLITE_OK || kind==TABLE ) return rc;
-  if( kind==NOTHING ){
+static int index_fail_kind(const bloom_index *index, bloom_source_kind kind, const char *source,
+                           char **error){
+  if( kind==BLOOM_SOURCE_NONE ){
     return bloom_fail_vtab(error, "bloom_index: there is no table %s any more, and no trigger of %s"
                                   " that would know its new name: drop %s and create it again",
-                           source->name, index->name, index->name);
+                           source, index->name, index->name);
   }
-  if( kind==VIEW ){
-    return bloom_fail_vtab(error, "bloom_index: %s is a view now, which an index does not read:"
-                                  " read the view itself, and drop %s", source->name, index->name);
+  return bloom_fail_vtab(error, kind==BLOOM_SOURCE_VIEW
+      ? "bloom_index: %s is a view now, which an index does not read: read the view itself, and"
+        " drop %s"
+      : "bloom_index: %s is a virtual table now, which an index does not read: drop %s", source,
+                         index->name);
+}
+
+int bloom_index_columns_fail(bloom_index *index, char **error){
+  return bloom_fail_vtab(error, "bloom_index: table %s has other columns than SQLite knows of %s:"
+                                " PRAGMA writable_schema = RESET, any ALTER TABLE, or opening the"
+                                " connection anew tells it", index->source_name
+                         ? index->source_name : index->config.source, index->name);
+}
+
+/* Compares the columns that were declared with those there are, and notes what of these may be
+** another without a difference to SQLite. */
+static index_columns_state index_compare_columns(bloom_source *declared, bloom_source *now){
+  char *id_name = declared->id_name;
+  int i;
+  if( now->num_columns<declared->num_columns
+     || declared->num_columns==0 ) return INDEX_COLUMNS_OTHER;
+  for(i=0; i<declared->num_columns; i++){
+    const bloom_source_column a = declared->list[i], b = now->list[i];
+    if( sqlite3_stricmp(a.name, b.name)!=0 || strcmp(a.type, b.type)!=0
+       || sqlite3_stricmp(a.collation, b.collation)!=0
+       || a.is_not_null>b.is_not_null ) return INDEX_COLUMNS_OTHER;
   }
-  return bloom_fail_vtab(error, "bloom_index: %s is a virtual table now, which an index does not"
-                                " read: drop %s", source->name, index->name);
+  for(i=0; i<declared->num_columns; i++) declared->list[i].is_virtual = now->list[i].is_virtual;
+  declared->is_partial = now->is_partial;
+  declared->id_column = now->id_column;
+  declared->id_name = now->id_name;
+  now->id_name = id_name;
+  return now->num_columns==declared->num_columns ? INDEX_COLUMNS_SAME : INDEX_COLUMNS_MORE;
 }
 
 /* Takes the columns where none were declared yet, or compares those that were with the source's. */
 static int index_check_columns(bloom_index *index, index_source *source,
                                const index_trigger_names *names, char **error){
-  index_columns now;
-  int has_same_ids = 1, rc = bloom_index_columns_read(index, source->name, &now, error);
-  if( rc==SQLITE_OK && !index->is_declared ){
-    bloom_index_columns_free(&index->columns);
-    index->columns = now;
-    memset(&now, 0, sizeof(now));
-    index->columns_state = INDEX_COLUMNS_SAME;
-  }else if( rc==SQLITE_OK && (index->columns_state = bloom_index_columns_compare(&index->columns,
-      &now))!=INDEX_COLUMNS_OTHER ){
-    char *id_name = index->columns.id_name;
-    index->columns.id_name = now.id_name;
-    index->columns.id_column = now.id_column;
-    now.id_name = id_name;
+  bloom_source now;
+  int has_same_ids = 1, rc = bloom_index_source_read(index, source->name, 0, &now, error);
+  if( rc==SQLITE_ERROR && now.kind!=BLOOM_SOURCE_TABLE && now.kind!=BLOOM_SOURCE_UNREAD ){
+    rc = index_fail_kind(index, now.kind, source->name, error);
   }
-  bloom_index_columns_free(&now);
+  bloom_schema_mark_add(&source->mark, now.row);
+  if( rc==SQLITE_OK && !index->is_declared ){
+    bloom_source_free(&index->columns);
+    index->columns = now;
+    index->columns_state = INDEX_COLUMNS_SAME;
+  }else{
+    if( rc==SQLITE_OK ) index->columns_state = index_compare_columns(&index->columns, &now);
+    bloom_source_free(&now);
+  }
   if( rc!=SQLITE_OK ) return rc;
   if( index->columns_state==INDEX_COLUMNS_OTHER ) return bloom_index_columns_fail(index, error);
   source_find_keys(index, &index->columns, names);
@@ -296,7 +317,6 @@ int bloom_index_source_check(bloom_index *index, index_source *source, char **er
     if( source->name==NULL ) rc = SQLITE_NOMEM;
   }
   if( rc==SQLITE_OK ) rc = bloom_index_triggers_names(index, &triggers, &names);
-  if( rc==SQLITE_OK ) rc = index_check_name(index, source, error);
   if( rc==SQLITE_OK ) rc = index_check_columns(index, source, &names, error);
   index->has_triggers = triggers.num_rows==INDEX_NUM_TRIGGERS
     && bloom_triggers_are_on_one_table(&triggers);

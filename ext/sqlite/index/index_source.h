@@ -6,27 +6,6 @@
 
 #include "index_int.h"
 
-/* -- index_columns.c ------------------------------------------------------------------- */
-
-/* Reads the columns of a table.  SQLITE_ERROR and *error where it has no rowid. */
-int bloom_index_columns_read(bloom_index *index, const char *table, index_columns *columns,
-                             char **error);
-void bloom_index_columns_free(index_columns *columns);
-
-/* Returns the column of this name; -1: there is none. */
-int bloom_index_columns_find(const index_columns *columns, const char *name);
-
-/* Fails, because SQLite was told other columns than there are, and says what cures it. */
-int bloom_index_columns_fail(bloom_index *index, char **error);
-
-/* Returns the CREATE TABLE that sqlite3_declare_vtab() takes, to be freed; sets
-** index->command_column. */
-char *bloom_index_columns_declaration(bloom_index *index);
-
-/* Returns how the source's columns are, beside those that SQLite was told. */
-index_columns_state bloom_index_columns_compare(const index_columns *declared,
-                                                const index_columns *now);
-
 /* -- index_source.c -------------------------------------------------------------------- */
 
 /* In SQL of ours the source is x, and each of its columns is qualified by that: a name that is
@@ -51,6 +30,14 @@ int bloom_index_failure(const bloom_index *index, int rc, char **error);
 
 /* Fails with index->damage, which says why the table cannot be used. */
 int bloom_index_fail_damaged(bloom_index *index);
+
+/* Reads a table and its columns.  SQLITE_ERROR and *error where it has no rowid; is_strict:
+** bloom_source_read(). */
+int bloom_index_source_read(const bloom_index *index, const char *table, int is_strict,
+                            bloom_source *source, char **error);
+
+/* Fails, because SQLite was told other columns than there are, and says what cures it. */
+int bloom_index_columns_fail(bloom_index *index, char **error);
 
 /* The source as it is now. */
 typedef struct index_source {

@@ -12,112 +12,195 @@
 void bloom_source_free(bloom_source *source){
   int i;
   for(i=0; i<source->num_columns; i++){
-    sqlite3_free(source->columns[i].name);
-    sqlite3_free(source->columns[i].default_value);
+    sqlite3_free(source->list[i].name);
+    sqlite3_free(source->list[i].type);
+    sqlite3_free(source->list[i].collation);
+    sqlite3_free(source->list[i].default_value);
   }
-  sqlite3_free(source->columns);
+  sqlite3_free(source->list);
   sqlite3_free(source->name);
+  sqlite3_free(source->id_name);
+  *source = (bloom_source){.id_column = -1};
 }
 
+/* -- The table ---------------------------------------------------------------------------- */
+
 /* Refuses a shadow table, as far as SQLite says: from 3.37 on. */
-static int check_is_no_shadow(bloom_source *source, char **error){
+static int check_is_no_shadow(bloom_source_place place, const bloom_source *source, char **error){
   sqlite3_stmt *row;
   const char *type = NULL;
-  sqlite3 *db = source->connection->db;
-  const int was_writing = bloom_db_is_writing(db, source->schema);
-  int rc = bloom_sql_prepare(source->connection, &row, "PRAGMA \"%w\".table_list(\"%w\")",
-                             source->schema, source->name);
+  sqlite3 *db = place.connection->db;
+  const int was_writing = bloom_db_is_writing(db, place.schema);
+  int rc = bloom_sql_prepare(place.connection, &row, "PRAGMA \"%w\".table_list(\"%w\")",
+                             place.schema, source->name);
   /* SQLite compiles the schema's views here, and keeps to itself what fails.  CREATE VIRTUAL TABLE
   ** must not go on then: its own table is gone from memory. */
-  if( rc==SQLITE_OK && was_writing && !bloom_db_is_writing(db, source->schema) ){
-    *error = sqlite3_mprintf("bloom: interrupted, or a disk failed, while SQLite read the schema's"
-                             " views: the transaction is rolled back");
+  if( rc==SQLITE_OK && was_writing && !bloom_db_is_writing(db, place.schema) ){
+    *error = sqlite3_mprintf("%s: interrupted, or a disk failed, while SQLite read the schema's"
+                             " views: the transaction is rolled back", place.module);
     rc = SQLITE_IOERR;
   }
-  while( rc==SQLITE_OK && (rc = bloom_sql_step(source->connection, row))==SQLITE_ROW ){
+  while( rc==SQLITE_OK && (rc = bloom_sql_step(place.connection, row))==SQLITE_ROW ){
     rc = bloom_sql_column_text(row, 2, &type);
     if( rc==SQLITE_OK && sqlite3_stricmp(type, "shadow")==0 ){
-      rc = bloom_fail_vtab(error, "bloom: %s is a shadow table, which its virtual table alone"
-                                  " writes to; a source is an ordinary table", source->name);
+      rc = bloom_fail_vtab(error, "%s: %s is a shadow table, which its virtual table alone writes"
+                                  " to; a source is an ordinary table", place.module, source->name);
     }
   }
   return bloom_sql_end(row, rc);
 }
 
-/* Finds the table's name as the schema has it. */
-static int find_source_table(bloom_source *source, const char *table, char **error){
-  sqlite3_stmt *row;
-  int rc = bloom_sql_row(source->connection, &row,
-    "SELECT name, type = 'view', rootpage = 0, rowid FROM \"%w\".sqlite_master"
-    " WHERE type IN ('table', 'view') AND name = %Q COLLATE NOCASE", source->schema, table);
-  if( rc==SQLITE_DONE ){
-    rc = bloom_fail_vtab(error, "bloom: there is no table %s in database %s", table,
-                         source->schema);
-  }else if( rc==SQLITE_ROW && sqlite3_column_int(row, 1) ){
-    rc = bloom_fail_vtab(error, "bloom: %s is a view; a source is an ordinary table", table);
-  }else if( rc==SQLITE_ROW && sqlite3_column_int(row, 2) ){
-    rc = bloom_fail_vtab(error, "bloom: %s is a virtual table; a source is an ordinary one", table);
-  }else if( rc==SQLITE_ROW ){
-    source->row = sqlite3_column_int64(row, 3);
-    rc = bloom_sql_copy_text(row, 0, &source->name);
-    if( rc==SQLITE_OK && source->name==NULL ) rc = SQLITE_AUTH; /* an authorizer made NULL of it */
+/* Returns 1 if the words behind the columns of a CREATE TABLE have STRICT. */
+static int is_strict_table(const char *sql){
+  bloom_token token = bloom_token_first(sql);
+  int is_strict = 0;
+  while( token.num_chars && token.kind!='(' ) token = bloom_token_after(token);
+  for(token=bloom_token_closing(token); token.num_chars; token=bloom_token_after(token)){
+    is_strict |= bloom_token_is(token, "strict");
   }
-  sqlite3_finalize(row);
-  return rc==SQLITE_OK ? check_is_no_shadow(source, error) : rc;
+  return is_strict;
 }
 
-static int add_source_column(bloom_source *source, sqlite3_stmt *row){
+/* Finds the table's name as the schema has it. */
+static int find_source_table(
+  bloom_source_place place, const char *table, bloom_source *source, int *is_strict, char **error
+){
+  sqlite3_stmt *row;
+  const char *sql = NULL;
+  int rc = bloom_sql_row(place.connection, &row,
+    "SELECT name, CASE WHEN type = 'view' THEN %d WHEN rootpage = 0 THEN %d ELSE %d END, rowid, sql"
+    " FROM \"%w\".sqlite_master WHERE type IN ('table', 'view') AND name = %Q COLLATE NOCASE",
+    BLOOM_SOURCE_VIEW, BLOOM_SOURCE_VIRTUAL_TABLE, BLOOM_SOURCE_TABLE, place.schema, table);
+  *is_strict = 0;
+  if( rc==SQLITE_ROW ){
+    source->kind = (bloom_source_kind)sqlite3_column_int(row, 1);
+    source->row = sqlite3_column_int64(row, 2);
+    rc = bloom_sql_copy_text(row, 0, &source->name);
+    if( rc==SQLITE_OK && source->name==NULL ) rc = SQLITE_AUTH; /* an authorizer made NULL of it */
+    if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 3, &sql);
+    if( sql ) *is_strict = is_strict_table(sql);
+  }else if( rc==SQLITE_DONE ){
+    source->kind = BLOOM_SOURCE_NONE;
+  }
+  rc = bloom_sql_end(row, rc);
+  if( rc!=SQLITE_OK || source->kind==BLOOM_SOURCE_TABLE ) return rc;
+  if( source->kind==BLOOM_SOURCE_NONE ){
+    return bloom_fail_vtab(error, "%s: there is no table %s in database %s", place.module, table,
+                           place.schema);
+  }
+  return bloom_fail_vtab(error, source->kind==BLOOM_SOURCE_VIEW
+      ? "%s: %s is a view; a source is an ordinary table"
+      : "%s: %s is a virtual table; a source is an ordinary one", place.module, table);
+}
+
+/* -- Columns ------------------------------------------------------------------------------ */
+
+/* Adds the column of a name; NULL when out of memory.  row is that of table_xinfo, if there is one.
+** A column of the PRIMARY KEY is counted, and becomes *key. */
+static int add_source_column(
+  bloom_source_place place, bloom_source *source, const char *name, sqlite3_stmt *row,
+  int is_strict, int *num_keys, int *key
+){
+  const char *type = NULL, *collation = NULL;
   bloom_source_column *column;
-  const char *type;
-  if( BLOOM_GROW(source->columns, source->num_columns, source->max_columns) ) return SQLITE_NOMEM;
-  column = &source->columns[source->num_columns];
-  *column = (bloom_source_column){.is_key = sqlite3_column_int(row, 5)>0,
-                                  .is_generated = sqlite3_column_int(row, 6)!=0};
-  if( bloom_sql_column_text(row, 2, &type)!=SQLITE_OK ) return SQLITE_NOMEM;
-  column->kind = bloom_column_kind_of(type);
-  if( bloom_sql_copy_text(row, 1, &column->name)!=SQLITE_OK ) return SQLITE_NOMEM;
-  source->num_keys += column->is_key;
-  source->num_columns++;
+  int is_not_null = 0, is_key = 0, rc = SQLITE_NOMEM;
+  if( name ) rc = sqlite3_table_column_metadata(place.connection->db, place.schema, source->name,
+                                                name, &type, &collation, &is_not_null, &is_key,
+                                                NULL);
+  if( rc!=SQLITE_OK ) return rc;
+  if( BLOOM_GROW(source->list, source->num_columns, source->max_columns) ) return SQLITE_NOMEM;
+  if( is_key ) *key = source->num_columns;
+  *num_keys += is_key;
+  column = &source->list[source->num_columns++];
+  *column = (bloom_source_column){.kind = bloom_column_kind_of(type), .is_not_null = is_not_null};
+  /* ANY has no affinity in a STRICT table; a type "" is NUMERIC, which is not that of no type. */
+  if( type==NULL || (is_strict && sqlite3_stricmp(type, "ANY")==0) ) type = "";
+  else if( type[0]==0 ) type = "NUMERIC";
+  column->name = sqlite3_mprintf("%s", name);
+  column->type = sqlite3_mprintf("%s", type);
+  column->collation = sqlite3_mprintf("%s", collation);
+  if( column->name==NULL || column->type==NULL || column->collation==NULL ) return SQLITE_NOMEM;
+  if( row==NULL ) return SQLITE_OK;
+  column->is_generated = sqlite3_column_int(row, 6)!=0;
+  column->is_virtual = sqlite3_column_int(row, 6)==2;
   return bloom_sql_copy_text(row, 4, &column->default_value);
 }
 
-static int read_source_columns(bloom_source *source){
+/* Reads the columns, by PRAGMA; or, source->is_partial, by SELECT, which an authorizer may allow
+** that refuses it. */
+static int read_source_columns(
+  bloom_source_place place, bloom_source *source, int is_strict, int *num_keys, int *key
+){
   sqlite3_stmt *row;
-  int rc = bloom_sql_prepare(source->connection, &row, "PRAGMA \"%w\".table_xinfo(\"%w\")",
-                             source->schema, source->name);
-  while( rc==SQLITE_OK && (rc = bloom_sql_step(source->connection, row))==SQLITE_ROW ){
-    rc = add_source_column(source, row);
+  int i, rc = bloom_sql_prepare(place.connection, &row, source->is_partial
+      ? "SELECT * FROM \"%w\".\"%w\"" : "PRAGMA \"%w\".table_xinfo(\"%w\")", place.schema,
+      source->name);
+  *num_keys = 0;
+  if( source->is_partial ){
+    for(i=0; rc==SQLITE_OK && i<sqlite3_column_count(row); i++){
+      rc = add_source_column(place, source, sqlite3_column_name(row, i), NULL, is_strict, num_keys,
+                             key);
+    }
+    return bloom_sql_end(row, rc);
+  }
+  while( rc==SQLITE_OK && (rc = bloom_sql_step(place.connection, row))==SQLITE_ROW ){
+    rc = add_source_column(place, source, (const char *)sqlite3_column_text(row, 1), row, is_strict,
+                           num_keys, key);
   }
   return bloom_sql_end(row, rc);
 }
 
-/* Finds the column that is the rowid: the one of a PRIMARY KEY that has no index. */
-static int find_source_row_column(bloom_source *source){
+/* Sets source->id_column if the only column of the PRIMARY KEY is the rowid, which SQLite's plan
+** tells: of `INTEGER PRIMARY KEY DESC`, say, its declaration does not. */
+static int find_id_column(bloom_source_place place, bloom_source *source, int key){
+  static const char end[] = " USING INTEGER PRIMARY KEY (rowid=?)";
   sqlite3_stmt *row;
-  const char *origin;
-  int i, has_index = 0;
-  int rc = bloom_sql_prepare(source->connection, &row, "PRAGMA \"%w\".index_list(\"%w\")",
-                             source->schema, source->name);
-  while( rc==SQLITE_OK && (rc = bloom_sql_step(source->connection, row))==SQLITE_ROW ){
-    rc = bloom_sql_column_text(row, 3, &origin);
-    has_index |= rc==SQLITE_OK && sqlite3_stricmp(origin, "pk")==0; /* not so of NULL */
-  }
-  for(i=0; i<source->num_columns && source->num_keys==1 && !has_index; i++){
-    if( source->columns[i].is_key ) source->row_column = &source->columns[i];
+  const char *detail = NULL;
+  int rc = bloom_sql_row(place.connection, &row, "EXPLAIN QUERY PLAN SELECT 1 FROM \"%w\".\"%w\" AS"
+                         " x WHERE x.\"%w\" = 1", place.schema, source->name,
+                         source->list[key].name);
+  if( rc==SQLITE_ROW ) rc = bloom_sql_column_text(row, 3, &detail);
+  if( detail && strlen(detail)>=strlen(end)
+      && strcmp(detail + strlen(detail) - strlen(end), end)==0 ){
+    source->id_column = key;
+    source->list[key].is_not_null = 1;
   }
   return bloom_sql_end(row, rc);
+}
+
+/* Finds what the rowid is called. */
+static int find_id_name(bloom_source_place place, bloom_source *source){
+  static const char *const names[] = {"rowid", "_rowid_", "oid"};
+  const char *name = source->id_column>=0 ? source->list[source->id_column].name : NULL;
+  size_t i;
+  for(i=0; i<BLOOM_COUNT_OF(names) && name==NULL; i++){
+    int rc;
+    if( bloom_source_find(source, names[i])>=0 ) continue;
+    rc = sqlite3_table_column_metadata(place.connection->db, place.schema, source->name, names[i],
+                                       NULL, NULL, NULL, NULL, NULL);
+    if( rc==SQLITE_OK ) name = names[i];
+    else if( rc!=SQLITE_ERROR ) return rc;
+  }
+  if( name==NULL ) return SQLITE_OK;
+  source->id_name = sqlite3_mprintf("%s", name);
+  return source->id_name ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 int bloom_source_read(
-  bloom_connection *connection, const char *schema, const char *table, bloom_source *source,
-  char **error
+  bloom_source_place place, const char *table, int is_strict, bloom_source *source, char **error
 ){
-  int rc;
-  *source = (bloom_source){.connection = connection, .schema = schema};
-  rc = find_source_table(source, table, error);
-  if( rc==SQLITE_OK ) rc = read_source_columns(source);
-  if( rc==SQLITE_OK ) rc = find_source_row_column(source);
-  return bloom_sql_failure(connection, "bloom", table, rc, error);
+  int is_strict_type, num_keys = 0, key = -1, rc;
+  *source = (bloom_source){.id_column = -1};
+  rc = find_source_table(place, table, source, &is_strict_type, error);
+  if( rc==SQLITE_OK && is_strict ) rc = check_is_no_shadow(place, source, error);
+  if( rc!=SQLITE_OK ) return rc;
+  rc = read_source_columns(place, source, is_strict_type, &num_keys, &key);
+  if( !is_strict && (rc==SQLITE_AUTH || (rc==SQLITE_OK && source->num_columns==0)) ){
+    source->is_partial = 1;
+    rc = read_source_columns(place, source, is_strict_type, &num_keys, &key);
+  }
+  if( rc==SQLITE_OK && num_keys==1 ) rc = find_id_column(place, source, key);
+  return rc==SQLITE_OK ? find_id_name(place, source) : rc;
 }
 
 int bloom_source_is_rowid_name(const char *name){
@@ -125,31 +208,12 @@ int bloom_source_is_rowid_name(const char *name){
     || sqlite3_stricmp(name, "oid")==0;
 }
 
-const bloom_source_column *bloom_source_find(const bloom_source *source, const char *name){
+int bloom_source_find(const bloom_source *source, const char *name){
   int i;
   for(i=0; i<source->num_columns; i++){
-    if( sqlite3_stricmp(source->columns[i].name, name)==0 ) return &source->columns[i];
+    if( sqlite3_stricmp(source->list[i].name, name)==0 ) return i;
   }
-  return bloom_source_is_rowid_name(name) ? source->row_column : NULL;
-}
-
-int bloom_source_equality(
-  const bloom_source *source, const bloom_source_column *column, bloom_equality *rule, char **error
-){
-  sqlite3 *db = source->connection->db;
-  const char *collation;
-  int rc;
-  assert(column>=source->columns && column<source->columns + source->num_columns);
-  rc = sqlite3_table_column_metadata(db, source->schema, source->name, column->name, NULL,
-                                         &collation, NULL, NULL, NULL);
-  if( rc!=SQLITE_OK ){
-    return bloom_sql_failure(source->connection, "bloom", source->name, rc, error);
-  }
-  rule->kind = column->kind;
-  if( bloom_collation_named(collation, &rule->collation) ) return SQLITE_OK;
-  return bloom_fail_vtab(error, "bloom: column %s of table %s has collation %s, and a filter cannot"
-                                " know which values it takes for equal; it knows BINARY, NOCASE and"
-                                " RTRIM", column->name, source->name, collation);
+  return -1;
 }
 
 /* -- Defaults ----------------------------------------------------------------------------- */

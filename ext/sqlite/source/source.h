@@ -9,45 +9,54 @@
 
 typedef struct bloom_source_column {
   char *name;
-  char *default_value; /* the text of its DEFAULT, or NULL */
+  char *type;           /* "": it has none, or is ANY in a STRICT table */
+  char *collation;
+  char *default_value;  /* the text of its DEFAULT, or NULL */
   bloom_column_kind kind;
-  int is_key;          /* in the PRIMARY KEY */
+  int is_not_null;      /* it is NOT NULL, or the INTEGER PRIMARY KEY */
   int is_generated;
+  int is_virtual;       /* it is generated, and not stored */
+  int has_no_collation; /* the connection does not have it: index_check_collations() */
 } bloom_source_column;
 
+/* What a name is in a schema. */
+typedef enum bloom_source_kind {
+  BLOOM_SOURCE_UNREAD, BLOOM_SOURCE_NONE, BLOOM_SOURCE_TABLE, BLOOM_SOURCE_VIEW,
+  BLOOM_SOURCE_VIRTUAL_TABLE
+} bloom_source_kind;
+
 typedef struct bloom_source {
-  bloom_connection *connection;
-  const char *schema;
+  bloom_source_kind kind;
   char *name;        /* as the schema has it */
   sqlite3_int64 row; /* of its table in sqlite_schema */
-  bloom_source_column *columns;
+  bloom_source_column *list;
   int num_columns;
   size_t max_columns;
-  int num_keys;         /* columns of the PRIMARY KEY */
-  const bloom_source_column *row_column; /* the INTEGER PRIMARY KEY, if there is one */
+  int is_partial;    /* an authorizer hides DEFAULTs, and which columns are generated */
+  int id_column;     /* the INTEGER PRIMARY KEY; -1: the rowid is hidden, or there is none */
+  char *id_name;     /* its name, or one of the rowid's that no column has; NULL: there is none */
 } bloom_source;
 
-/* Reads what there is to know of a table.  SQLITE_ERROR and *error where there is none, or
-** it is a view, a virtual table or the shadow table of one.  bloom_source_free() is for the
-** caller in any case; schema must outlive the source. */
+/* Where a source is, and the module that errors name. */
+typedef struct bloom_source_place {
+  bloom_connection *connection;
+  const char *module, *schema;
+} bloom_source_place;
+
+/* Reads what there is to know of a table.  SQLITE_ERROR and *error where there is none, or it is a
+** view or a virtual table.  is_strict: also where it is the shadow table of one; and of what an
+** authorizer hides nothing is left out, it is SQLITE_AUTH.  bloom_source_free() is for the caller
+** in any case. */
 int bloom_source_read(
-  bloom_connection *connection, const char *schema, const char *table, bloom_source *source,
-  char **error
+  bloom_source_place place, const char *table, int is_strict, bloom_source *source, char **error
 );
 void bloom_source_free(bloom_source *source);
 
-/* Returns the column of this name, as SQLite would find it, the rowid's names included; NULL if
-** there is none. */
-const bloom_source_column *bloom_source_find(const bloom_source *source, const char *name);
+/* Returns the number of the column of this name; -1: there is none. */
+int bloom_source_find(const bloom_source *source, const char *name);
 
 /* Returns 1 if a rowid can have this name. */
 int bloom_source_is_rowid_name(const char *name);
-
-/* Sets the column's rule of `=`.  SQLITE_ERROR and *error if its collation is the
-** application's. */
-int bloom_source_equality(
-  const bloom_source *source, const bloom_source_column *column, bloom_equality *rule, char **error
-);
 
 /* Compiles a SELECT of all that a DEFAULT may be stored as, whatever the column's type; *row is
 ** NULL where that is NULL.  sql may be NULL.  SQLITE_NOTFOUND if it is no constant: numbers,

@@ -339,7 +339,7 @@ char *bloom_vtab_say_doubt(const bloom_vtab *vtab, const char *why);
 #define BLOOM_VTAB_UNREADABLE_SCHEMA "the schema cannot be read now"
 #define BLOOM_VTAB_DENIED_SCHEMA \
   "an authorizer of this connection denies what tells that its triggers are there: SQLITE_PRAGMA" \
-  " of schema_version, read_uncommitted, table_list, table_xinfo and index_list, or SQLITE_READ"
+  " of schema_version, read_uncommitted, table_list and table_xinfo, or SQLITE_READ"
 
 /* -- What has the filter's names already: vtab_build.c ------------------------------------- */
 

@@ -307,15 +307,19 @@ static int replace_name(char **name, const char *other){
 static int find_key_column(
   bloom_vtab *vtab, const bloom_source *source, char **name, const bloom_source_column **column
 ){
-  const bloom_source_column *found = *column = bloom_source_find(source, *name);
-  if( found==NULL && bloom_source_is_rowid_name(*name) ){
-    return bloom_vtab_fail(vtab, "bloom: a filter has no rowids: SQLite may choose one after"
-                                 " triggers have run, and VACUUM may change it");
+  int number = bloom_source_find(source, *name);
+  const bloom_source_column *found;
+  if( number<0 && bloom_source_is_rowid_name(*name) ){
+    number = source->id_column;
+    if( number<0 ) return bloom_vtab_fail(vtab, "bloom: a filter has no rowids: SQLite may choose"
+                                                " one after triggers have run, and VACUUM may"
+                                                " change it");
   }
-  if( found==NULL ){
+  if( number<0 ){
     return bloom_vtab_fail(vtab, "bloom: there is no column %s in table %s", *name, source->name);
   }
-  if( found==source->row_column ){
+  found = *column = &source->list[number];
+  if( number==source->id_column ){
     return refuse_column(vtab, source, found, "is the rowid, which SQLite may choose after triggers"
                                               " have run, and which is looked up fast");
   }
@@ -324,6 +328,18 @@ static int find_key_column(
                                               " run");
   }
   return replace_name(name, found->name);
+}
+
+/* Sets the column's rule of `=`. */
+static int find_equality(
+  bloom_vtab *vtab, const bloom_source *source, const bloom_source_column *column,
+  bloom_equality *rule
+){
+  rule->kind = column->kind;
+  if( bloom_collation_named(column->collation, &rule->collation) ) return SQLITE_OK;
+  return bloom_vtab_fail(vtab, "bloom: column %s of table %s has collation %s, and a filter cannot"
+                               " know which values it takes for equal; it knows BINARY, NOCASE and"
+                               " RTRIM", column->name, source->name, column->collation);
 }
 
 /* Fails where the DEFAULT cannot be foreseen, and notes what it is. */
@@ -357,9 +373,8 @@ static int find_namesakes(bloom_vtab *vtab, const bloom_source *source, bloom_vt
   int i, rc = SQLITE_OK;
   args->has_namesake = 0;
   for(i=0; i<args->num_columns; i++){
-    const bloom_source_column *found = bloom_source_find(source, made->columns[i]);
-    args->has_namesake |= sqlite3_stricmp(args->columns[i], made->columns[i])!=0 && found
-      && sqlite3_stricmp(found->name, made->columns[i])==0; /* not the rowid by its other names */
+    args->has_namesake |= sqlite3_stricmp(args->columns[i], made->columns[i])!=0
+      && bloom_source_find(source, made->columns[i])>=0;
   }
   if( sqlite3_stricmp(args->table, made->table)!=0 ){
     /* Without a function: one that an authorizer denies is an error as of a table that is gone. */
@@ -373,8 +388,8 @@ static int find_namesakes(bloom_vtab *vtab, const bloom_source *source, bloom_vt
 
 int bloom_vtab_read_source(bloom_vtab *vtab, bloom_vtab_args *args, bloom_vtab_layout *layout){
   bloom_source source;
-  int i, rc = bloom_source_read(vtab->connection, vtab->schema, args->table, &source,
-                                &vtab->base.zErrMsg);
+  const bloom_source_place place = {vtab->connection, "bloom", vtab->schema};
+  int i, rc = bloom_source_read(place, args->table, 1, &source, &vtab->base.zErrMsg);
   if( rc==SQLITE_OK ) rc = replace_name(&args->table, source.name);
   args->source_row = source.row;
   sqlite3_free(args->default_value);
@@ -383,10 +398,10 @@ int bloom_vtab_read_source(bloom_vtab *vtab, bloom_vtab_args *args, bloom_vtab_l
   layout->rules.num_columns = args->num_columns;
   layout->rules.has_cells = args->num_columns>BLOOM_MAX_SURE_COLUMNS;
   for(i=0; i<args->num_columns && rc==SQLITE_OK; i++){
-    const bloom_source_column *column;
+    const bloom_source_column *column = NULL;
     rc = find_key_column(vtab, &source, &args->columns[i], &column);
     if( rc!=SQLITE_OK ) break;
-    rc = bloom_source_equality(&source, column, &layout->rules.columns[i], &vtab->base.zErrMsg);
+    rc = find_equality(vtab, &source, column, &layout->rules.columns[i]);
     if( rc==SQLITE_OK ) rc = check_default(vtab, &source, column, args, layout);
   }
   if( rc==SQLITE_OK ) rc = find_namesakes(vtab, &source, args);
