@@ -23,7 +23,7 @@ int bloom_zone_compare(const bloom_zone_key *a, const bloom_zone_key *b){
   return memcmp(a->bytes, b->bytes, sizeof(a->bytes));
 }
 
-static int zone_is_empty(const bloom_zone_span *span){
+int bloom_zone_is_empty(const bloom_zone_span *span){
   return bloom_zone_compare(&span->min, &span->max)>0;
 }
 
@@ -157,7 +157,7 @@ static bloom_zone zone_split(const bloom_zone_span *spans, uint32_t num_spans){
 /* Puts a span, if it is not empty, where it belongs among sorted ones; returns their number. */
 static uint32_t zone_insert(bloom_zone_span *spans, uint32_t num_spans, bloom_zone_span span){
   uint32_t at = num_spans;
-  if( zone_is_empty(&span) ) return num_spans;
+  if( bloom_zone_is_empty(&span) ) return num_spans;
   for(; at>0 && bloom_zone_compare(&spans[at-1].min, &span.min)>0; at--) spans[at] = spans[at-1];
   spans[at] = span;
   return num_spans + 1;
@@ -168,7 +168,7 @@ bloom_zone bloom_zone_empty(void){
 }
 
 int bloom_zone_is_there(const bloom_zone *zone){
-  return zone->has_null || !zone_is_empty(&zone->spans[0]);
+  return zone->has_null || !bloom_zone_is_empty(&zone->spans[0]);
 }
 
 int bloom_zone_add(bloom_zone *zone, bloom_zone_span span){
@@ -176,7 +176,7 @@ int bloom_zone_add(bloom_zone *zone, bloom_zone_span span){
   bloom_zone_span spans[3];
   uint32_t num_spans = 0;
   if( bloom_zone_has(zone, &span) ) return 0;
-  if( zone_is_empty(&span) ){
+  if( bloom_zone_is_empty(&span) ){
     zone->has_null = 1;
     return 1;
   }
@@ -190,14 +190,14 @@ int bloom_zone_add(bloom_zone *zone, bloom_zone_span span){
 void bloom_zone_unite(bloom_zone *zone, const bloom_zone *other){
   int half;
   for(half=0; half<2; half++){
-    if( !zone_is_empty(&other->spans[half]) ) bloom_zone_add(zone, other->spans[half]);
+    if( !bloom_zone_is_empty(&other->spans[half]) ) bloom_zone_add(zone, other->spans[half]);
   }
   zone->has_null |= other->has_null;
 }
 
 int bloom_zone_has(const bloom_zone *zone, const bloom_zone_span *span){
   int half;
-  if( zone_is_empty(span) ) return zone->has_null;
+  if( bloom_zone_is_empty(span) ) return zone->has_null;
   for(half=0; half<2; half++){
     if( bloom_zone_compare(&zone->spans[half].min, &span->min)<=0
      && bloom_zone_compare(&span->max, &zone->spans[half].max)<=0 ) return 1;
@@ -226,20 +226,13 @@ static uint32_t zone_kept_bytes(const bloom_zone_key *key, int is_max){
   return num_bytes;
 }
 
-/* Returns how many of most[] bytes two keys begin with alike. */
-static uint32_t zone_shared_bytes(const bloom_zone_key *a, const bloom_zone_key *b, uint32_t most){
-  uint32_t num_bytes = 0;
-  while( num_bytes<most && a->bytes[num_bytes]==b->bytes[num_bytes] ) num_bytes++;
-  return num_bytes;
-}
-
 size_t bloom_zone_row_pack(const bloom_zone *zones, uint64_t number, uint64_t rowid, uint8_t *out){
   const bloom_zone_key *keys[4*BLOOM_ZONES_PER_ROW];
-  uint32_t bits[3] = {0, 0, 0}, num_keys = 0, kept = 1, prefix = sizeof(bloom_zone_key), i, half;
+  uint32_t bits[3] = {0, 0, 0}, num_keys = 0, kept = 0, prefix = sizeof(bloom_zone_key), i, half;
   uint8_t *next = out + BLOOM_ZONE_ROW_HEAD;
   for(i=0; i<BLOOM_ZONES_PER_ROW; i++){
     bits[0] |= (uint32_t)(zones[i].has_null!=0) << i;
-    for(half=0; half<2 && !zone_is_empty(&zones[i].spans[half]); half++){
+    for(half=0; half<2 && !bloom_zone_is_empty(&zones[i].spans[half]); half++){
       bits[1 + half] |= 1u << i;
       keys[num_keys++] = &zones[i].spans[half].min;
       keys[num_keys++] = &zones[i].spans[half].max;
@@ -248,10 +241,9 @@ size_t bloom_zone_row_pack(const bloom_zone *zones, uint64_t number, uint64_t ro
   for(i=0; i<num_keys; i++){
     const uint32_t of_key = zone_kept_bytes(keys[i], i%2!=0);
     if( of_key>kept ) kept = of_key;
-    prefix = zone_shared_bytes(keys[0], keys[i], prefix);
+    while( memcmp(keys[0]->bytes, keys[i]->bytes, prefix)!=0 ) prefix--;
   }
   if( prefix>kept ) prefix = kept;
-  if( num_keys==0 ) prefix = kept = 0;
   for(i=0; i<3; i++) bloom_store32_le(out + 8 + 4*i, bits[i]);
   out[20] = (uint8_t)prefix;
   out[21] = (uint8_t)(kept - prefix);
@@ -264,50 +256,43 @@ size_t bloom_zone_row_pack(const bloom_zone *zones, uint64_t number, uint64_t ro
   return (size_t)(next - out);
 }
 
-/* A row that is read. */
-typedef struct zone_row_reader {
-  const uint8_t *prefix, *next, *end;
-  uint32_t prefix_bytes, kept_bytes;
-} zone_row_reader;
-
-/* Reads a key; 0 where no bytes are left. */
-static int zone_row_key(zone_row_reader *reader, int is_max, bloom_zone_key *key){
-  const uint32_t prefix = reader->prefix_bytes, kept = reader->kept_bytes;
-  if( (size_t)(reader->end - reader->next)<kept ) return 0;
-  *key = zone_bound(0, 0);
-  memcpy(key->bytes, reader->prefix, prefix);
-  memcpy(key->bytes + prefix, reader->next, kept);
-  if( is_max && key->bytes[0]==CLASS_TEXT ){
-    memset(key->bytes + prefix + kept, 0xff, sizeof(key->bytes) - prefix - kept);
+/* Reads a row's key that is kept at next. */
+static bloom_zone_key zone_row_key(const uint8_t *row, const uint8_t *next, int is_max){
+  const uint32_t prefix = row[20], kept = row[21];
+  bloom_zone_key key;
+  memset(key.bytes, 0, sizeof(key.bytes));
+  memcpy(key.bytes, row + BLOOM_ZONE_ROW_HEAD, prefix);
+  memcpy(key.bytes + prefix, next, kept);
+  if( is_max && key.bytes[0]==CLASS_TEXT ){
+    memset(key.bytes + prefix + kept, 0xff, sizeof(key.bytes) - prefix - kept);
   }
-  reader->next += kept;
-  return 1;
+  return key;
 }
 
 int bloom_zone_row_unpack(const uint8_t *bytes, size_t num_bytes, uint64_t number, uint64_t rowid,
                           bloom_zone *zones){
-  zone_row_reader reader;
-  uint32_t i, half;
+  const uint8_t *next, *end = bytes + num_bytes;
+  uint32_t i, half, kept;
   if( num_bytes<BLOOM_ZONE_ROW_HEAD || num_bytes>BLOOM_ZONE_ROW_BYTES
-     || bloom_load64_le(bytes)!=bloom_entries_checksum(bytes, num_bytes, number, rowid) ) return 0;
-  reader.prefix_bytes = bytes[20];
-  reader.kept_bytes = bytes[21];
-  reader.prefix = bytes + BLOOM_ZONE_ROW_HEAD;
-  reader.end = bytes + num_bytes;
-  if( reader.prefix_bytes + reader.kept_bytes>sizeof(bloom_zone_key)
-     || reader.prefix_bytes>num_bytes - BLOOM_ZONE_ROW_HEAD ) return 0;
-  reader.next = reader.prefix + reader.prefix_bytes;
+     || bloom_load64_le(bytes)!=bloom_entries_checksum(bytes, num_bytes, number, rowid)
+     || bytes[20] + bytes[21]>(int)sizeof(bloom_zone_key)
+     || bytes[20]>num_bytes - BLOOM_ZONE_ROW_HEAD ) return 0;
+  next = bytes + BLOOM_ZONE_ROW_HEAD + bytes[20];
+  kept = bytes[21];
   for(i=0; i<BLOOM_ZONES_PER_ROW; i++){
     zones[i] = bloom_zone_empty();
     zones[i].has_null = bloom_load32_le(bytes + 8) >> i & 1;
     for(half=0; half<2; half++){
       bloom_zone_span *span = &zones[i].spans[half];
       if( (bloom_load32_le(bytes + 12 + 4*half) >> i & 1)==0 ) continue;
-      if( !zone_row_key(&reader, 0, &span->min) || !zone_row_key(&reader, 1, &span->max)
-         || zone_is_empty(span) || zone_is_empty(&zones[i].spans[0]) ) return 0;
+      if( (size_t)(end - next)<2*(size_t)kept ) return 0;
+      span->min = zone_row_key(bytes, next, 0);
+      span->max = zone_row_key(bytes, next + kept, 1);
+      next += 2*kept;
+      if( bloom_zone_is_empty(span) || bloom_zone_is_empty(&zones[i].spans[0]) ) return 0;
     }
   }
-  return reader.next==reader.end;
+  return next==end;
 }
 
 /* -- Asking --------------------------------------------------------------------------------- */
@@ -332,7 +317,7 @@ size_t bloom_zone_sort(bloom_zone_span *spans, size_t num_spans){
     }
   }
   for(i=0; i<num_spans; i++){
-    if( zone_is_empty(&spans[i]) ) continue;
+    if( bloom_zone_is_empty(&spans[i]) ) continue;
     if( num_left>0 && bloom_zone_compare(&spans[i].min, &spans[num_left-1].max)<=0 ){
       spans[num_left-1] = bloom_zone_hull(spans[num_left-1], spans[i]);
     }else{
@@ -350,6 +335,6 @@ int bloom_zone_meets(const bloom_zone_span *span, const bloom_zone_span *asked, 
     if( bloom_zone_compare(&asked[middle].max, &span->min)<0 ) first = middle + 1;
     else last = middle;
   }
-  return !zone_is_empty(span) && first<num_asked
+  return !bloom_zone_is_empty(span) && first<num_asked
       && bloom_zone_compare(&asked[first].min, &span->max)<=0;
 }

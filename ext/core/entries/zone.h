@@ -97,6 +97,9 @@ typedef struct bloom_zone_value {
 
 bloom_zone_value bloom_zone_value_of(const bloom_zone_key *key);
 
+/* Returns 1 if a span has no key. */
+int bloom_zone_is_empty(const bloom_zone_span *span);
+
 /* -- Zones --------------------------------------------------------------------------------- */
 
 /* Returns the zone of no value. */

@@ -373,9 +373,8 @@ static int candidates_narrow_generations(const candidates_query *query, index_in
   int i, rc = SQLITE_OK;
   for(i=layout->num_generations-1; i>=0 && rc==SQLITE_OK; i--){
     index_intervals of_generation = {0};
-    const sqlite3_int64 first = layout->num_generations==2 && i==0 ? layout->bound + 1 : INT64_MIN;
-    const sqlite3_int64 last = layout->num_generations==2 && i==1 ? layout->bound : INT64_MAX;
-    rc = bloom_index_intervals_add(&of_generation, first, last);
+    const index_interval own = bloom_index_ids_of_generation(layout, i);
+    rc = bloom_index_intervals_add(&of_generation, own.first, own.last);
     if( rc==SQLITE_OK ) rc = bloom_index_intervals_intersect(&of_generation, covered);
     if( rc==SQLITE_OK ) rc = candidates_narrow_generation(query, &layout->generations[i],
                                                           &of_generation);
@@ -491,7 +490,7 @@ static int candidates_find_tests(candidates_query *query, int *is_none){
        && condition.kind!=INDEX_IS && !index_is_null_test(condition.kind) ){
       *is_none = 1;
     }else{
-      rc = bloom_index_zones_test(query->index, condition, query->args[i], &query->lists[i],
+      rc = bloom_index_zones_test(query->index, &condition, query->args[i], &query->lists[i],
                                   &query->tests[query->num_tests++]);
     }
   }

@@ -349,7 +349,7 @@ static int index_check_generation_rows(index_checker *checker, const index_gener
   if( rc==SQLITE_OK && missing!=UINT32_MAX ){
     rc = index_check_find_row(checker, generation, spans, missing);
   }
-  bloom_index_zones_free(zones);
+  sqlite3_free(zones);
   bloom_index_pairs_free(&pairs);
   return rc;
 }

@@ -422,6 +422,7 @@ static int layout_parse(const bloom_index *index, const uint8_t *head, size_t nu
   layout->covered = (sqlite3_int64)bloom_load64_le(head + 8);
   layout->first = (sqlite3_int64)bloom_load64_le(head + 16);
   layout->number = bloom_load64_le(head + 24);
+  layout->hash = bloom_load64_le(head + num_bytes - 8);
   layout->num_rows = bloom_load64_le(head + 32);
   num_generations = bloom_load32_le(head + 44);
   layout->bound = (sqlite3_int64)bloom_load64_le(head + 48);

@@ -73,6 +73,7 @@ typedef struct index_layout {
   sqlite3_int64 first;   /* no merged row has a lower id */
   uint64_t num_rows;     /* about how many rows are merged; each change of one counts, too */
   uint64_t number;       /* drawn at random when all is merged again */
+  uint64_t hash;         /* of the bytes that it was read from */
   /* Two while a rebuild goes on: the second has the ids up to `bound`, the first those behind. */
   int num_generations;
   sqlite3_int64 bound;

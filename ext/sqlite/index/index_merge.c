@@ -430,7 +430,7 @@ static void merge_end_rebuild(index_merge_state *merge){
     const index_key_layout *old = &layout->generations[0].keys[key];
     for(i=0; i<old->num_runs; i++) bloom_index_garbage_add(&merge->garbage[key], old->runs[i].slot);
     bloom_index_pairs_free(&merge->generations[0].keys[key].pairs);
-    bloom_index_zones_free(merge->generations[0].keys[key].zones);
+    sqlite3_free(merge->generations[0].keys[key].zones);
   }
   merge->has_old_zones = 1;
   layout->generations[0] = layout->generations[1];
@@ -469,7 +469,7 @@ static void merge_free(index_merge_state *merge){
   int i, key;
   for(key=0; key<merge->index->config.num_keys; key++){
     for(i=0; i<INDEX_MAX_GENERATIONS; i++){
-      bloom_index_zones_free(merge->generations[i].keys[key].zones);
+      sqlite3_free(merge->generations[i].keys[key].zones);
       bloom_index_pairs_free(&merge->generations[i].keys[key].pairs);
     }
   }

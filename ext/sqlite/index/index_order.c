@@ -37,19 +37,19 @@
 # define INDEX_MOST_OVERLAP 0.25
 #endif
 
-/* So many rows that are not merged are items of their own, then two are one, and so on. */
-#define ORDER_SINGLE_ROWS 16384
+/* Rows that are not merged are items of their own; where there are more, several are one. */
+#define ORDER_MOST_ITEMS 16384
 
 /* Directories that are looked at for a plan. */
-#define ORDER_SAMPLED_DIRECTORIES 4
+#define ORDER_SAMPLED 4
 
 /* Keys are in the order of rows: those of a descending order are complements. */
 typedef struct order_item {
   bloom_zone_key from, to;
-  sqlite3_int64 first, last; /* ids; of an entry of a directory `first` is the number of its row */
-  double num_rows;           /* about so many candidates */
-  int generation;            /* of an entry; -1: it has ids */
-  int is_merged;             /* only candidates among the ids matter */
+  index_interval ids; /* of an entry of a directory `first` is the number of its row */
+  double num_rows;    /* about so many candidates */
+  int generation;     /* of an entry; -1: it has ids */
+  int is_merged;      /* only candidates among the ids matter */
 } order_item;
 
 typedef struct order_items {
@@ -57,32 +57,24 @@ typedef struct order_items {
   size_t num_items, max_items;
 } order_items;
 
-/* Where a slice ends. */
+/* Where a slice begins or ends. */
 typedef struct order_bound {
   int is_set;
   bloom_zone_value value; /* a number or a text */
   bloom_zone_key at;      /* its key, in the order of rows */
 } order_bound;
 
-/* What tells that a layout is still the one that items are of. */
-typedef struct order_mark {
-  sqlite3_int64 covered;
-  uint64_t num_rows, numbers[INDEX_MAX_GENERATIONS];
-  uint32_t num_spans[INDEX_MAX_GENERATIONS];
-  int num_generations, num_changes;
-} order_mark;
-
 struct index_slices {
   bloom_index *index;
   int key, is_descending;
-  bloom_zone_order collation;
   index_intervals merged, unmerged; /* candidates */
   sqlite3_int64 last;               /* the last id */
-  order_mark mark;
+  uint64_t layout_hash;             /* of the layout that items are of */
+  int num_changes;                  /* of the connection, when they were read */
   order_items heap, taken;
   double slice_rows;                /* of the next slice */
-  double num_again, most_again;     /* rows that are read once more; at most */
-  order_bound end, before;          /* of the last slice, and of the one before it */
+  double most_again;                /* rows that may still be read once more */
+  order_bound begin, end;           /* of the last slice */
   int is_whole;                     /* all candidates are one slice */
   int is_done;
   index_intervals slice;
@@ -101,18 +93,10 @@ void bloom_index_slices_free(index_slices *order){
 
 /* -- Items ----------------------------------------------------------------------------------- */
 
-static bloom_zone_key order_turn(int is_descending, bloom_zone_key key){
+static bloom_zone_key order_turn(const index_slices *order, bloom_zone_key key){
   size_t i;
-  for(i=0; is_descending && i<sizeof(key.bytes); i++) key.bytes[i] = (uint8_t)~key.bytes[i];
+  for(i=0; order->is_descending && i<sizeof(key.bytes); i++) key.bytes[i] = (uint8_t)~key.bytes[i];
   return key;
-}
-
-/* Sets from and to of an item by a span of keys; an empty one is that of NULL. */
-static void order_set_keys(const index_slices *order, bloom_zone_span span, order_item *item){
-  const int is_descending = order->is_descending;
-  if( bloom_zone_compare(&span.min, &span.max)>0 ) span.min = span.max = bloom_zone_lowest();
-  item->from = order_turn(is_descending, is_descending ? span.max : span.min);
-  item->to = order_turn(is_descending, is_descending ? span.min : span.max);
 }
 
 static int items_append(order_items *items, const order_item *item){
@@ -149,34 +133,40 @@ static void items_pop(order_items *heap){
   if( heap->num_items>0 ) heap->list[at] = last;
 }
 
-/* Adds to *num_rows the candidates among ids; 1 if there may be one. */
-static int order_count(const index_slices *order, const index_layout *layout, sqlite3_int64 first,
-                       sqlite3_int64 last, double *num_rows){
-  const index_interval *list = order->merged.list;
+/* Adds to item->num_rows the candidates among its ids; 1 if there may be one. */
+static int order_count(const index_slices *order, const index_layout *layout, order_item *item){
+  const index_interval *list = order->merged.list, ids = item->ids;
   size_t low = 0, high = order->merged.num_intervals, i;
   while( low<high ){
     const size_t middle = low + (high - low)/2;
-    if( list[middle].last<first ) low = middle + 1; else high = middle;
+    if( list[middle].last<ids.first ) low = middle + 1; else high = middle;
   }
-  for(i=low; i<order->merged.num_intervals && list[i].first<=last; i++){
-    const index_interval both = {list[i].first>first ? list[i].first : first,
-                                 list[i].last<last ? list[i].last : last};
-    *num_rows += bloom_index_interval_rows(layout, both);
+  for(i=low; i<order->merged.num_intervals && list[i].first<=ids.last; i++){
+    const index_interval both = {list[i].first>ids.first ? list[i].first : ids.first,
+                                 list[i].last<ids.last ? list[i].last : ids.last};
+    item->num_rows += bloom_index_interval_rows(layout, both);
   }
   return i>low;
 }
 
+/* Adds an item of a span of keys, an empty one being that of NULL. */
+static int order_add(index_slices *order, order_item item, bloom_zone_span span){
+  if( bloom_zone_is_empty(&span) ) span.min = span.max = bloom_zone_lowest();
+  item.from = order_turn(order, order->is_descending ? span.max : span.min);
+  item.to = order_turn(order, order->is_descending ? span.min : span.max);
+  return items_push(&order->heap, &item);
+}
+
 /* Returns 1 if blocks first .. last may have a candidate. */
 static int order_has_candidates(const index_slices *order, const index_layout *layout,
-                                const index_generation *generation, const index_spans *spans,
-                                uint32_t first, uint32_t last){
+                                const index_spans *spans, uint32_t first, uint32_t last){
   const uint32_t mask = (1u << INDEX_SPAN_LG) - 1;
   uint32_t block = first;
-  double num_rows = 0;
-  for(; block<=last && block>>INDEX_SPAN_LG<generation->num_spans; block = (block | mask) + 1){
-    const uint32_t end = (block | mask)<last ? block | mask : last;
-    if( order_count(order, layout, bloom_index_block_first(spans, block),
-                    bloom_index_block_last(spans, end), &num_rows) ) return 1;
+  for(; block<=last && block>>INDEX_SPAN_LG<spans->num_spans; block = (block | mask) + 1){
+    order_item item = {.ids = {
+      bloom_index_block_first(spans, block),
+      bloom_index_block_last(spans, (block | mask)<last ? block | mask : last)}};
+    if( order_count(order, layout, &item) ) return 1;
   }
   return 0;
 }
@@ -195,13 +185,12 @@ static int order_add_entries(index_slices *order, const index_layout *layout, in
                                 directory, entries);
     for(i=0; i<BLOOM_ZONES_PER_ROW && rc==SQLITE_OK; i++){
       const uint32_t row = directory*BLOOM_ZONES_PER_ROW + i, first = row << blocks_lg;
-      order_item item = {.first = row, .generation = number};
+      const order_item item = {.ids.first = row, .generation = number};
       bloom_zone_span span = bloom_zone_hull(entries[i].spans[0], entries[i].spans[1]);
-      if( !bloom_zone_is_there(&entries[i]) || !order_has_candidates(order, layout, generation,
-          spans, first, first + (1u << blocks_lg) - 1) ) continue;
+      if( !bloom_zone_is_there(&entries[i]) || !order_has_candidates(order, layout, spans, first,
+          first + (1u << blocks_lg) - 1) ) continue;
       if( entries[i].has_null ) span.min = bloom_zone_lowest();
-      order_set_keys(order, span, &item);
-      rc = items_push(&order->heap, &item);
+      rc = order_add(order, item, span);
     }
   }
   return rc;
@@ -211,55 +200,45 @@ static int order_add_entries(index_slices *order, const index_layout *layout, in
 static int order_add_zones(index_slices *order, const index_layout *layout,
                            const order_item *entry){
   const index_generation *generation = &layout->generations[entry->generation];
-  const int is_old = layout->num_generations==2 && entry->generation==0;
-  const int is_new = layout->num_generations==2 && entry->generation==1;
+  const index_interval own = bloom_index_ids_of_generation(layout, entry->generation);
   bloom_zone zones[BLOOM_ZONES_PER_ROW];
   index_spans *spans;
   uint32_t i;
   int half, rc = bloom_index_spans_read(order->index, layout, generation, &spans);
   if( rc==SQLITE_OK ) rc = bloom_index_zones_read(order->index, generation, order->key, INDEX_ZONES,
-                                                  (uint32_t)entry->first, zones);
+                                                  (uint32_t)entry->ids.first, zones);
   for(i=0; i<BLOOM_ZONES_PER_ROW && rc==SQLITE_OK; i++){
-    const uint32_t zone = (uint32_t)entry->first*BLOOM_ZONES_PER_ROW + i;
+    const uint32_t zone = (uint32_t)entry->ids.first*BLOOM_ZONES_PER_ROW + i;
     const uint32_t first = zone << generation->zone_lg;
     order_item item = {.generation = -1, .is_merged = 1};
     if( first>>INDEX_SPAN_LG>=generation->num_spans || !bloom_zone_is_there(&zones[i]) ) continue;
-    item.first = bloom_index_block_first(spans, first);
-    item.last = bloom_index_block_last(spans, first + (1u << generation->zone_lg) - 1);
-    if( is_old && item.first<=layout->bound ) item.first = layout->bound<INT64_MAX
-      ? layout->bound + 1 : INT64_MAX;
-    if( is_new && item.last>layout->bound ) item.last = layout->bound;
+    item.ids.first = bloom_index_block_first(spans, first);
+    item.ids.last = bloom_index_block_last(spans, first + (1u << generation->zone_lg) - 1);
+    if( item.ids.first<own.first ) item.ids.first = own.first;
+    if( item.ids.last>own.last ) item.ids.last = own.last;
     /* Where the other generation has all of a zone's ids, nothing is left. */
-    if( item.first>item.last
-     || !order_count(order, layout, item.first, item.last, &item.num_rows) ) continue;
-    for(half=0; half<2 && rc==SQLITE_OK; half++){
-      const bloom_zone_span span = zones[i].spans[half];
-      if( bloom_zone_compare(&span.min, &span.max)>0 ) continue;
-      order_set_keys(order, span, &item);
-      rc = items_push(&order->heap, &item);
-    }
-    if( zones[i].has_null && rc==SQLITE_OK ){
-      order_set_keys(order, bloom_zone_nothing(), &item);
-      rc = items_push(&order->heap, &item);
+    if( item.ids.first>item.ids.last || !order_count(order, layout, &item) ) continue;
+    for(half=0; half<3 && rc==SQLITE_OK; half++){
+      const bloom_zone_span span = half<2 ? zones[i].spans[half] : bloom_zone_nothing();
+      if( half<2 ? bloom_zone_is_empty(&span) : !zones[i].has_null ) continue;
+      rc = order_add(order, item, span);
     }
   }
   return rc;
 }
 
 /* Adds the rows that are not merged, or changed since: reads them once. */
-static int order_add_unmerged(index_slices *order){
+static int order_add_unmerged(index_slices *order, double num_unmerged){
+  const double rows_of_item = num_unmerged/ORDER_MOST_ITEMS;
   bloom_index *index = order->index;
   index_list list = {.intervals = &order->unmerged};
   order_item item = {.generation = -1};
-  bloom_zone_span all = bloom_zone_nothing();
-  size_t num_read = 0, in_item = 0;
-  int has_null = 0, rc;
+  bloom_zone_span all = bloom_zone_nothing(), span;
+  int has_null = 0, has_row, rc;
   sqlite3_stmt *row;
-  sqlite3_str *sql = sqlite3_str_new(index->connection->db);
-  if( order->unmerged.num_intervals==0 ){
-    sqlite3_free(sqlite3_str_finish(sql));
-    return SQLITE_OK;
-  }
+  sqlite3_str *sql;
+  if( order->unmerged.num_intervals==0 ) return SQLITE_OK;
+  sql = sqlite3_str_new(index->connection->db);
   sqlite3_str_appendf(sql, "SELECT x.\"%w\", ", index->columns.id_name);
   bloom_index_append_key(index, sql, order->key);
   sqlite3_str_appendf(sql, " FROM bloom_index_list(?1) AS r CROSS JOIN " INDEX_SOURCE " NOT INDEXED"
@@ -267,49 +246,32 @@ static int order_add_unmerged(index_slices *order){
                       index->source_name, index->columns.id_name);
   rc = bloom_index_statement_take(index, sqlite3_str_finish(sql), &row);
   if( rc==SQLITE_OK ) rc = bloom_index_list_bind(row, 1, &list);
-  while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
-    bloom_zone_span span;
-    rc = bloom_index_zone_span_of(index, order->key, sqlite3_column_value(row, 1), 0, &span);
-    item.last = sqlite3_column_int64(row, 0);
-    if( in_item==0 ) item.first = item.last;
-    has_null |= bloom_zone_compare(&span.min, &span.max)>0;
-    all = bloom_zone_hull(all, span);
-    if( rc!=SQLITE_OK || ++in_item<=num_read++/ORDER_SINGLE_ROWS ) continue;
-    if( has_null && in_item>1 ) all.min = bloom_zone_lowest();
-    order_set_keys(order, all, &item);
-    item.num_rows = (double)in_item;
-    rc = items_push(&order->heap, &item);
+  for(has_row=1; has_row && rc==SQLITE_OK; ){
+    rc = bloom_sql_step(index->connection, row);
+    has_row = rc==SQLITE_ROW;
+    if( has_row ){
+      rc = bloom_index_zone_span_of(index, order->key, sqlite3_column_value(row, 1), 0, &span);
+      if( rc!=SQLITE_OK ) break;
+      item.ids.last = sqlite3_column_int64(row, 0);
+      if( item.num_rows==0 ) item.ids.first = item.ids.last;
+      item.num_rows++;
+      has_null |= bloom_zone_is_empty(&span);
+      all = bloom_zone_hull(all, span);
+      if( item.num_rows<rows_of_item ) continue;
+    }else if( rc==SQLITE_DONE ){
+      rc = SQLITE_OK;
+    }
+    if( rc!=SQLITE_OK || item.num_rows==0 ) break;
+    if( has_null && !bloom_zone_is_empty(&all) ) all.min = bloom_zone_lowest();
+    rc = order_add(order, item, all);
     all = bloom_zone_nothing();
-    in_item = 0;
-    has_null = 0;
-  }
-  if( rc==SQLITE_DONE ) rc = SQLITE_OK;
-  if( rc==SQLITE_OK && in_item>0 ){
-    if( has_null ) all.min = bloom_zone_lowest();
-    order_set_keys(order, all, &item);
-    item.num_rows = (double)in_item;
-    rc = items_push(&order->heap, &item);
+    item.num_rows = has_null = 0;
   }
   bloom_index_statement_give_back(index, row);
   return rc;
 }
 
 /* -- Beginning ------------------------------------------------------------------------------- */
-
-static order_mark order_mark_of(const index_slices *order, const index_layout *layout){
-  order_mark mark;
-  int i;
-  memset(&mark, 0, sizeof(mark)); /* it is compared with its padding */
-  mark.covered = layout->covered;
-  mark.num_rows = layout->num_rows;
-  mark.num_generations = layout->num_generations;
-  mark.num_changes = sqlite3_total_changes(order->index->connection->db);
-  for(i=0; i<layout->num_generations; i++){
-    mark.numbers[i] = layout->generations[i].keys[order->key].number;
-    mark.num_spans[i] = layout->generations[i].num_spans;
-  }
-  return mark;
-}
 
 /* Fills the heap, or decides that all candidates are one slice, or that it costs less to read the
 ** whole source. */
@@ -318,26 +280,27 @@ static int order_begin(index_slices *order, int *is_too_dear){
   const index_layout *layout;
   double num_rows, num_unmerged = 0;
   size_t i;
-  int rc = bloom_index_layout_read(index, &layout);
+  int number, rc = bloom_index_layout_read(index, &layout);
   if( rc!=SQLITE_OK ) return rc;
-  order->mark = order_mark_of(order, layout);
+  order->layout_hash = layout->hash;
+  order->num_changes = sqlite3_total_changes(index->connection->db);
   order->last = layout->covered;
   for(i=0; i<order->unmerged.num_intervals; i++){
     const index_interval interval = order->unmerged.list[i];
     num_unmerged += (double)interval.last - (double)interval.first + 1;
     if( interval.last>order->last ) order->last = interval.last;
   }
-  num_rows = bloom_index_intervals_rows(layout, &order->merged);
-  order->most_again = (num_rows + num_unmerged)/3;
-  order->is_whole = num_rows + num_unmerged<=INDEX_SORTED_ROWS
-    || bloom_sql_writer(index->connection)!=NULL || num_unmerged>(double)layout->num_rows/4 + 1000;
+  num_rows = bloom_index_intervals_rows(layout, &order->merged) + num_unmerged;
+  order->most_again = num_rows/3;
+  order->is_whole = num_rows<=INDEX_SORTED_ROWS || bloom_sql_writer(index->connection)!=NULL
+    || num_unmerged>(double)layout->num_rows/4 + 1000;
   if( order->is_whole ){
-    *is_too_dear = num_rows + num_unmerged>0.6*(double)layout->num_rows + INDEX_SORTED_ROWS;
+    *is_too_dear = num_rows>0.6*(double)layout->num_rows + INDEX_SORTED_ROWS;
     return SQLITE_OK;
   }
-  rc = order_add_unmerged(order);
-  for(i=0; i<(size_t)layout->num_generations && rc==SQLITE_OK; i++){
-    rc = order_add_entries(order, layout, (int)i);
+  rc = order_add_unmerged(order, num_unmerged);
+  for(number=0; number<layout->num_generations && rc==SQLITE_OK; number++){
+    rc = order_add_entries(order, layout, number);
   }
   return rc;
 }
@@ -354,27 +317,23 @@ int bloom_index_order_key(const bloom_index *index, int column){
 int bloom_index_slices_start(bloom_index *index, const index_plan *plan, int key,
                             sqlite3_value **args, const index_list *lists, index_slices **result,
                             int *is_too_dear){
-  const bloom_collation collation = index->config.keys[key].equality.collation;
   index_slices *order = sqlite3_malloc64(sizeof(*order));
-  int rc = SQLITE_OK;
+  int rc;
   *result = order;
   if( order==NULL ) return SQLITE_NOMEM;
   memset(order, 0, sizeof(*order));
   order->index = index;
   order->key = key;
   order->is_descending = plan->orders[0].is_descending;
-  order->collation = collation==BLOOM_COLLATION_NOCASE ? BLOOM_ZONE_NOCASE
-    : collation==BLOOM_COLLATION_RTRIM ? BLOOM_ZONE_RTRIM : BLOOM_ZONE_BINARY;
   order->slice_rows = INDEX_SLICE_ROWS;
   order->list.intervals = &order->slice;
   /* The configuration may be another than the plan was made by. */
   *is_too_dear = !index->config.keys[key].is_range
     || bloom_database_may_be_swapped(index->connection->db, "main");
-  if( !*is_too_dear ) rc = bloom_index_learn_encoding(index);
-  if( rc==SQLITE_OK && !*is_too_dear ){
-    rc = bloom_index_candidates(index, plan, args, lists, &order->merged, &order->unmerged,
-                                is_too_dear);
-  }
+  if( *is_too_dear ) return SQLITE_OK;
+  rc = bloom_index_learn_encoding(index);
+  if( rc==SQLITE_OK ) rc = bloom_index_candidates(index, plan, args, lists, &order->merged,
+                                                  &order->unmerged, is_too_dear);
   if( rc==SQLITE_OK && !*is_too_dear ) rc = order_begin(order, is_too_dear);
   if( (rc & 0xff)!=SQLITE_CORRUPT ) return rc;
   bloom_connection_note_damage(index->connection, index->number);
@@ -384,103 +343,96 @@ int bloom_index_slices_start(bloom_index *index, const index_plan *plan, int key
 
 /* -- Slices ----------------------------------------------------------------------------------- */
 
-/* Sets *bound to a value; 1 if that is behind the slices that were read. */
-static int order_set_bound(const index_slices *order, bloom_zone_value value, order_bound *bound){
+/* Sets the end of the slice to a value, if that is behind its begin and not before from. */
+static int order_set_end(index_slices *order, bloom_zone_value value, bloom_zone_key from){
   const bloom_zone_key key = value.kind==BLOOM_ZONE_NUMBER
     ? bloom_zone_of_number(value.real, 0).min
-    : bloom_zone_of_text(value.text, value.num_bytes, order->collation, 0).min;
-  bound->value = value;
-  bound->at = order_turn(order->is_descending, key);
-  bound->is_set = !order->end.is_set || bloom_zone_compare(&bound->at, &order->end.at)>0;
-  return bound->is_set;
+    : bloom_zone_of_text(value.text, value.num_bytes,
+                         bloom_index_zone_order(order->index, order->key), 0).min;
+  order->end.value = value;
+  order->end.at = order_turn(order, key);
+  order->end.is_set = bloom_zone_compare(&order->end.at, &from)>=0
+    && (!order->begin.is_set || bloom_zone_compare(&order->end.at, &order->begin.at)>0);
+  return order->end.is_set;
 }
 
-/* Finds an end of the slice before or at the first key of the next item, and not before from; 0
-** where there is none. */
-static int order_find_bound(const index_slices *order, const order_item *next, bloom_zone_key from,
-                            order_bound *bound){
-  const int is_descending = order->is_descending;
-  const bloom_zone_key key = order_turn(is_descending, next->from);
+/* Finds an end of the slice before or at the first key of the next item, and before from only if
+** there is no other. */
+static void order_find_end(index_slices *order, const order_item *next, bloom_zone_key from){
+  const bloom_zone_key lowest = {{0}}, key = order_turn(order, next->from);
   bloom_zone_value value = bloom_zone_value_of(&key), beside;
   size_t num_ascii = 0;
-  if( value.kind==BLOOM_ZONE_NO_VALUE_ABOVE
-   || (value.kind==BLOOM_ZONE_NO_VALUE_BELOW && !is_descending) ) return 0;
-  if( value.kind==BLOOM_ZONE_NO_VALUE_BELOW ){
+  if( value.kind==BLOOM_ZONE_NO_VALUE_BELOW && order->is_descending ){
     value.kind = BLOOM_ZONE_NUMBER;
     value.real = -1e300*1e300; /* infinity */
   }
-  if( value.real!=value.real ) return 0;
+  if( (value.kind!=BLOOM_ZONE_NUMBER && value.kind!=BLOOM_ZONE_TEXT)
+   || value.real!=value.real ) return;
   /* UTF-16 has another order of what is not ASCII. */
   while( num_ascii<value.num_bytes && value.text[num_ascii]<0x80 ) num_ascii++;
   if( order->index->letter_bytes!=1 ) value.num_bytes = num_ascii;
   /* The next zone is not in the slice if this ends a little before it. */
   beside = value;
-  if( value.kind==BLOOM_ZONE_TEXT && is_descending && value.num_bytes<sizeof(value.text) ){
+  if( value.kind==BLOOM_ZONE_TEXT && order->is_descending
+   && value.num_bytes<sizeof(value.text) ){
     beside.text[beside.num_bytes++] = 1;
   }else if( value.kind==BLOOM_ZONE_NUMBER && value.real - value.real==0 ){
     const bloom_zone_span around = bloom_zone_of_number(value.real, 1);
-    beside = bloom_zone_value_of(is_descending ? &around.max : &around.min);
+    beside = bloom_zone_value_of(order->is_descending ? &around.max : &around.min);
   }
-  if( order_set_bound(order, beside, bound)
-   && bloom_zone_compare(&bound->at, &from)>=0 ) return 1;
-  return order_set_bound(order, value, bound);
+  if( !order_set_end(order, beside, from) ) order_set_end(order, value, lowest);
 }
 
-/* Rows of what is taken that reach behind a bound. */
-static double order_rows_behind(const index_slices *order, const order_bound *bound){
-  double num_rows = 0;
-  size_t i;
-  for(i=0; i<order->taken.num_items; i++){
-    const order_item *item = &order->taken.list[i];
-    if( bloom_zone_compare(&item->to, &bound->at)>=0 ) num_rows += item->num_rows;
-  }
-  return num_rows;
-}
-
-/* Takes what may have rows of the next slice, and finds its end. */
-static int order_take(index_slices *order, const index_layout *layout, order_bound *end){
-  order_items *heap = &order->heap;
-  bloom_zone_key from = {{0}};
+/* Takes what may have rows of the next slice, and finds its end, if it is not the last one. */
+static int order_take(index_slices *order, const index_layout *layout){
+  order_items *heap = &order->heap, *taken = &order->taken;
+  bloom_zone_key from = {{0}}; /* of the first item that is in no slice yet */
   double num_rows = 0, again = 0;
-  int has_new = 0, is_last = 0, rc = SQLITE_OK;
-  order->taken.num_items = 0;
-  for(;;){
-    const order_item top = heap->num_items>0 ? heap->list[0] : (order_item){.generation = -1};
-    const int is_due = order->end.is_set && heap->num_items>0
-      && bloom_zone_compare(&top.from, &order->end.at)<=0;
-    if( heap->num_items>0 && !end->is_set && !is_last && !is_due && has_new
-     && num_rows>=order->slice_rows ) order_find_bound(order, &top, from, end);
-    if( end->is_set
-     && (heap->num_items==0 || bloom_zone_compare(&top.from, &end->at)>0) ){
-      again = order_rows_behind(order, end);
-      if( order->num_again + again<=order->most_again ) break;
-      end->is_set = 0;
-      is_last = 1;
+  size_t i;
+  int rc = SQLITE_OK;
+  taken->num_items = 0;
+  while( rc==SQLITE_OK ){
+    const order_item top = heap->num_items>0 ? heap->list[0] : (order_item){.num_rows = 0};
+    if( heap->num_items>0 && num_rows>=order->slice_rows && !order->end.is_set ){
+      order_find_end(order, &top, from);
     }
-    if( heap->num_items==0 ) break;
+    if( heap->num_items==0
+     || (order->end.is_set && bloom_zone_compare(&top.from, &order->end.at)>0) ){
+      for(again=0, i=0; order->end.is_set && i<taken->num_items; i++){
+        const order_item *item = &taken->list[i];
+        if( bloom_zone_compare(&item->to, &order->end.at)>=0 ) again += item->num_rows;
+      }
+      if( again<=order->most_again ) break;
+      /* All the rest is one slice. */
+      order->end.is_set = 0;
+      order->slice_rows = 1e300*1e300;
+      continue;
+    }
     items_pop(heap);
-    rc = top.generation>=0 ? order_add_zones(order, layout, &top)
-      : items_append(&order->taken, &top);
-    if( rc!=SQLITE_OK ) return rc;
-    if( top.generation>=0 || is_due ) continue;
-    if( !has_new ) from = top.from;
-    has_new = 1;
+    if( top.generation>=0 ){
+      rc = order_add_zones(order, layout, &top);
+      continue;
+    }
+    rc = items_append(taken, &top);
+    if( order->begin.is_set && bloom_zone_compare(&top.from, &order->begin.at)<=0 ) continue;
+    if( num_rows==0 ) from = top.from;
     num_rows += top.num_rows;
   }
-  order->num_again += again;
+  order->most_again -= again;
   order->slice_rows *= 2;
-  return SQLITE_OK;
+  return rc;
 }
 
 /* Sets the slice to the ids of what is taken, and puts back what reaches behind its end. */
-static int order_make_slice(index_slices *order, const order_bound *end){
+static int order_make_slice(index_slices *order){
+  const order_bound *end = &order->end;
   index_intervals others = {0};
   size_t i;
   int rc = SQLITE_OK;
   for(i=0; i<order->taken.num_items && rc==SQLITE_OK; i++){
     order_item item = order->taken.list[i];
-    rc = bloom_index_intervals_append(item.is_merged ? &order->slice : &others, item.first,
-                                      item.last);
+    rc = bloom_index_intervals_append(item.is_merged ? &order->slice : &others, item.ids.first,
+                                      item.ids.last);
     if( rc!=SQLITE_OK || !end->is_set || bloom_zone_compare(&item.to, &end->at)<0 ) continue;
     if( bloom_zone_compare(&item.from, &end->at)<0 ) item.from = end->at;
     rc = items_push(&order->heap, &item);
@@ -505,60 +457,55 @@ static void order_bind_bound(sqlite3_stmt *rows, int parameter, const order_boun
 int bloom_index_slices_next(index_slices *order, sqlite3_stmt *rows, int *is_done){
   bloom_index *index = order->index;
   const index_layout *layout;
-  order_bound end = {0};
-  int is_same = 0, rc = SQLITE_OK;
+  int is_same = 1, rc = SQLITE_OK;
   *is_done = order->is_done;
   if( order->is_done ) return SQLITE_OK;
+  order->begin = order->end;
+  order->end.is_set = 0;
   order->slice.num_intervals = 0;
   if( order->is_whole ){
     rc = bloom_index_intervals_unite(&order->slice, &order->merged);
     if( rc==SQLITE_OK ) rc = bloom_index_intervals_unite(&order->slice, &order->unmerged);
   }else{
     rc = bloom_index_layout_read(index, &layout);
-    if( rc==SQLITE_OK ){
-      const order_mark mark = order_mark_of(order, layout);
-      is_same = memcmp(&mark, &order->mark, sizeof(mark))==0;
-    }
-    if( rc==SQLITE_OK && is_same ) rc = order_take(order, layout, &end);
-    if( rc==SQLITE_OK && is_same ) rc = order_make_slice(order, &end);
+    is_same = rc==SQLITE_OK && layout->hash==order->layout_hash
+      && sqlite3_total_changes(index->connection->db)==order->num_changes;
+    if( is_same ) rc = order_take(order, layout);
+    if( is_same && rc==SQLITE_OK ) rc = order_make_slice(order);
     if( (rc & 0xff)==SQLITE_CORRUPT ){
       bloom_connection_note_damage(index->connection, index->number);
       is_same = 0;
       rc = SQLITE_OK;
     }
-    if( rc==SQLITE_OK && !is_same ){
-      order->slice.num_intervals = 0;
-      end.is_set = 0;
-      rc = bloom_index_intervals_append(&order->slice, INT64_MIN, order->last);
-    }
+  }
+  if( rc==SQLITE_OK && !is_same ){
+    order->slice.num_intervals = 0;
+    order->end.is_set = 0;
+    rc = bloom_index_intervals_append(&order->slice, INT64_MIN, order->last);
   }
   if( rc!=SQLITE_OK ) return rc;
-  order->is_done = !end.is_set;
-  order->before = order->end;
-  order->end = end;
-  rc = bloom_index_list_bind(rows, 1, &order->list);
+  order->is_done = !order->end.is_set;
   order_bind_bound(rows, INDEX_SLICE_PARAMETER, order->is_descending ? &order->end
-                   : &order->before);
-  order_bind_bound(rows, INDEX_SLICE_PARAMETER + 2, order->is_descending ? &order->before
+                   : &order->begin);
+  order_bind_bound(rows, INDEX_SLICE_PARAMETER + 2, order->is_descending ? &order->begin
                    : &order->end);
-  return rc;
+  return bloom_index_list_bind(rows, 1, &order->list);
 }
 
 /* -- For a plan ------------------------------------------------------------------------------ */
 
-/* Adds what a row of zones or a directory has. */
-static int order_sample(const index_slices *order, const index_generation *generation,
+/* Adds the spans of a row of zones or a directory. */
+static int order_sample(bloom_index *index, const index_generation *generation, int key,
                         index_zone_level level, uint32_t number, order_items *sample){
   bloom_zone zones[BLOOM_ZONES_PER_ROW];
   uint32_t i;
-  int half, rc = bloom_index_zones_read(order->index, generation, order->key, level, number, zones);
+  int half, rc = bloom_index_zones_read(index, generation, key, level, number, zones);
   for(i=0; i<BLOOM_ZONES_PER_ROW && rc==SQLITE_OK; i++){
     for(half=0; half<2 && rc==SQLITE_OK; half++){
       const bloom_zone_span span = zones[i].spans[half];
-      order_item item = {.first = number*BLOOM_ZONES_PER_ROW + i};
-      if( bloom_zone_compare(&span.min, &span.max)>0 ) continue;
-      order_set_keys(order, span, &item);
-      rc = items_append(sample, &item);
+      const order_item item = {.from = span.min, .to = span.max,
+                               .ids.first = number*BLOOM_ZONES_PER_ROW + i};
+      if( !bloom_zone_is_empty(&span) ) rc = items_append(sample, &item);
     }
   }
   return rc;
@@ -568,7 +515,7 @@ static int order_sample(const index_slices *order, const index_generation *gener
 static int order_is_near_ids(const order_items *sample){
   size_t i, j, num_over = 0, num_zones = 0;
   for(i=0; i<sample->num_items; i++){
-    num_zones += i==0 || sample->list[i].first!=sample->list[i-1].first;
+    num_zones += i==0 || sample->list[i].ids.first!=sample->list[i-1].ids.first;
     for(j=0; j<sample->num_items; j++){
       num_over += bloom_zone_compare(&sample->list[j].from, &sample->list[i].from)<=0
         && bloom_zone_compare(&sample->list[j].to, &sample->list[i].from)>=0;
@@ -578,37 +525,33 @@ static int order_is_near_ids(const order_items *sample){
   return (double)num_over<=(1 + INDEX_MOST_OVERLAP*(double)num_zones) * (double)sample->num_items;
 }
 
-int bloom_index_order_pays(bloom_index *index, int key, int is_descending, int *pays){
-  const index_slices order = {.index = index, .key = key, .is_descending = is_descending};
+int bloom_index_order_pays(bloom_index *index, int key, int *pays){
   const index_layout *layout;
   const index_generation *generation;
-  order_items sample = {0};
+  order_items sample = {0}, zones = {0};
   uint32_t num_directories, i;
   int rc = bloom_index_layout_read(index, &layout);
   *pays = 0;
-  if( rc!=SQLITE_OK || !layout->has_covered
-   || bloom_connection_knows_damage(index->connection, layout->number) ) goto end;
-  generation = &layout->generations[0];
-  if( layout->num_generations==2
-   && layout->generations[1].num_rows>generation->num_rows ) generation++;
-  num_directories = bloom_index_zones_num_directories(generation);
-  for(i=0; i<ORDER_SAMPLED_DIRECTORIES && i<num_directories && rc==SQLITE_OK; i++){
-    rc = order_sample(&order, generation, INDEX_ZONE_DIRECTORY, num_directories<=
-                      ORDER_SAMPLED_DIRECTORIES ? i : (uint32_t)((uint64_t)num_directories * i
-                      / ORDER_SAMPLED_DIRECTORIES), &sample);
-  }
-  /* Few entries tell little. */
-  if( rc==SQLITE_OK && sample.num_items<=8 ){
-    order_items zones = {0};
-    for(i=0; i<sample.num_items && rc==SQLITE_OK; i++){
-      if( i>0 && sample.list[i].first==sample.list[i-1].first ) continue;
-      rc = order_sample(&order, generation, INDEX_ZONES, (uint32_t)sample.list[i].first, &zones);
+  if( rc==SQLITE_OK && layout->has_covered
+   && !bloom_connection_knows_damage(index->connection, layout->number) ){
+    generation = &layout->generations[0];
+    if( layout->num_generations==2
+     && layout->generations[1].num_rows>generation->num_rows ) generation++;
+    num_directories = bloom_index_zones_num_directories(generation);
+    for(i=0; i<num_directories && rc==SQLITE_OK;
+        i+=(num_directories + ORDER_SAMPLED - 1)/ORDER_SAMPLED){
+      rc = order_sample(index, generation, key, INDEX_ZONE_DIRECTORY, i, &sample);
     }
-    sqlite3_free(sample.list);
-    sample = zones;
+    /* Few entries tell little. */
+    for(i=0; sample.num_items<=8 && i<sample.num_items && rc==SQLITE_OK; i++){
+      if( i>0 && sample.list[i].ids.first==sample.list[i-1].ids.first ) continue;
+      rc = order_sample(index, generation, key, INDEX_ZONES, (uint32_t)sample.list[i].ids.first,
+                        &zones);
+    }
+    if( rc==SQLITE_OK && sample.num_items>8 ) *pays = order_is_near_ids(&sample);
+    else if( rc==SQLITE_OK ) *pays = zones.num_items>1 && order_is_near_ids(&zones);
   }
-  if( rc==SQLITE_OK && sample.num_items>1 ) *pays = order_is_near_ids(&sample);
-end:
   sqlite3_free(sample.list);
+  sqlite3_free(zones.list);
   return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
 }

@@ -597,7 +597,7 @@ static int plan_can_slice(bloom_index *index, const index_plan *plan, int *is_sl
    && !(plan->flags & (INDEX_PLAN_UNCHECKED | INDEX_PLAN_READS_ALL)) ){
     key = bloom_index_order_key(index, first.column);
   }
-  return key<0 ? SQLITE_OK : bloom_index_order_pays(index, key, first.is_descending, is_sliced);
+  return key<0 ? SQLITE_OK : bloom_index_order_pays(index, key, is_sliced);
 }
 
 /* Chooses between the source's own ways and entries, and what becomes of the order. */

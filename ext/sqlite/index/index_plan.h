@@ -166,6 +166,15 @@ typedef struct index_interval {
   sqlite3_int64 first, last; /* both belong to it */
 } index_interval;
 
+/* Returns the ids of which a generation of a layout tells. */
+static inline index_interval bloom_index_ids_of_generation(const index_layout *layout, int number){
+  const sqlite3_int64 bound = layout->bound;
+  if( layout->num_generations==1 ) return (index_interval){INT64_MIN, INT64_MAX};
+  if( number==1 ) return (index_interval){INT64_MIN, bound};
+  return bound<INT64_MAX ? (index_interval){bound + 1, INT64_MAX}
+    : (index_interval){INT64_MAX, INT64_MIN};
+}
+
 /* In ascending order, with gaps in between. */
 typedef struct index_intervals {
   index_interval *list;
@@ -300,7 +309,7 @@ int bloom_index_order_key(const bloom_index *index, int column);
 
 /* Sets *pays to whether a few slices of the order, by this indexed column, are a small part of the
 ** table. */
-int bloom_index_order_pays(bloom_index *index, int key, int is_descending, int *pays);
+int bloom_index_order_pays(bloom_index *index, int key, int *pays);
 
 /* Begins a look-up; sets *is_too_dear if it costs less to read and sort the whole source.
 ** bloom_index_slices_free() is for the caller in any case. */

@@ -98,6 +98,22 @@ int bloom_index_zones_read(bloom_index *index, const index_generation *generatio
 /* Returns how many directories the spans of a generation have. */
 uint32_t bloom_index_zones_num_directories(const index_generation *generation);
 
+/* Returns how a column's texts are compared. */
+static inline bloom_zone_order bloom_index_zone_order(const bloom_index *index, int key){
+  _Static_assert((int)BLOOM_ZONE_NOCASE==(int)BLOOM_COLLATION_NOCASE
+                 && (int)BLOOM_ZONE_RTRIM==(int)BLOOM_COLLATION_RTRIM, "one is the other");
+  return (bloom_zone_order)index->config.keys[key].equality.collation;
+}
+
+/* Learns whether texts are UTF-16, which a database is for ever. */
+int bloom_index_learn_encoding(bloom_index *index);
+
+/* Sets *span to the keys by which a value is in its zone: of a text that may be a number those of
+** both.  is_inexact: with the REALs next to such a number, which another SQLite may read.
+** SQLITE_OK or SQLITE_NOMEM. */
+int bloom_index_zone_span_of(const bloom_index *index, int key, sqlite3_value *value,
+                             int is_inexact, bloom_zone_span *span);
+
 /* What a condition asks of the zones of a column. */
 typedef struct index_zone_test {
   int key;
@@ -106,13 +122,10 @@ typedef struct index_zone_test {
   int asks_null; /* NULL is among what it asks for */
 } index_zone_test;
 
-/* Learns whether texts are UTF-16, which a database is for ever. */
-int bloom_index_learn_encoding(bloom_index *index);
-
-/* Sets *test, whose spans are for the caller to free, by a condition's value or its list.  The
-** value is NULL only of IS, IS NULL and IS NOT NULL. */
-int bloom_index_zones_test(bloom_index *index, index_condition condition, sqlite3_value *value,
-                           const index_list *list, index_zone_test *test);
+/* Sets *test, whose spans are for the caller to free, by a condition's value, a TEXT in UTF-8, or
+** its list.  The value is NULL only of IS, IS NULL and IS NOT NULL. */
+int bloom_index_zones_test(bloom_index *index, const index_condition *condition,
+                           sqlite3_value *value, const index_list *list, index_zone_test *test);
 
 /* Adds to *result the blocks in zones that meet all tests of their column.  Zones of which
 ** `within`, unless it is NULL, has no block are left out. */
@@ -120,34 +133,14 @@ int bloom_index_zones_look_up(bloom_index *index, const index_generation *genera
                               const index_zone_test *tests, int num_tests,
                               const index_block_set *within, index_block_set *result);
 
-/* -- index_zones.c: keys --------------------------------------------------------------- */
-
-/* Sets *span to the keys by which a value is in its zone: of a text that may be a number those of
-** both.  is_inexact: with the REALs next to such a number, which another SQLite may read.
-** SQLITE_OK or SQLITE_NOMEM. */
-int bloom_index_zone_span_of(const bloom_index *index, int key, sqlite3_value *value,
-                             int is_inexact, bloom_zone_span *span);
-
-/* Sets spans[] to the keys that a condition with this value asks for, at most two spans:
-** *num_spans.  is_nocase: it compares by NOCASE, though the column is BINARY, or NOCASE itself. */
-int bloom_index_zone_spans_asked(const bloom_index *index, int key, bloom_zone_operator comparison,
-                                 sqlite3_value *value, int is_literal, int is_nocase,
-                                 bloom_zone_span *spans, size_t *num_spans);
-
-/* Sets spans[] to the keys that a pattern of LIKE or GLOB asks for, at most three spans. */
-int bloom_index_zone_spans_of_pattern(const bloom_index *index, int key, index_condition_kind kind,
-                                      sqlite3_value *value, bloom_zone_span *spans,
-                                      size_t *num_spans);
-
 /* -- index_zones.c: merging ------------------------------------------------------------ */
 
 /* A column's zones that are changed. */
 typedef struct index_zone_merge index_zone_merge;
 
-/* Begins to change a column's zones.  bloom_index_zones_free() is for the caller in any case. */
+/* Begins to change a column's zones.  *result is for the caller to free in any case. */
 int bloom_index_zones_start(bloom_index *index, const index_generation *generation, int key,
                             index_zone_merge **result);
-void bloom_index_zones_free(index_zone_merge *merge);
 
 /* Adds a row's value to the zone that has the row's block. */
 int bloom_index_zones_add(index_zone_merge *merge, uint32_t block, sqlite3_value *value);
