@@ -192,12 +192,23 @@ static int index_check_say(char **finding, const char *format, ...){
   return *finding ? SQLITE_OK : SQLITE_NOMEM;
 }
 
+/* Sets *finding to what an index has, words that are freed, and the command that repairs it. */
+static int index_check_say_repair(const bloom_index *index, char *words, const char *command,
+                                  char **finding){
+  char *name = bloom_sql_name(index->name);
+  const int rc = name && words
+    ? index_check_say(finding, "bloom_index: %s%s; INSERT INTO %s(%s) VALUES ('%s') repairs it",
+                      index->name, words, name, name, command) : SQLITE_NOMEM;
+  sqlite3_free(name);
+  sqlite3_free(words);
+  return rc;
+}
+
 /* Says that a row is missing; by is what should have it. */
 static int index_check_say_missing(const index_checker *checker, sqlite3_int64 id, const char *by){
-  const bloom_index *index = checker->index;
-  return index_check_say(checker->finding, "bloom_index: %s misses row %lld by %scolumn %s; INSERT"
-                         " INTO \"%w\"(\"%w\") VALUES ('rebuild') repairs it", index->name, id, by,
-                         bloom_index_key_name(index, checker->key), index->name, index->name);
+  char *words = sqlite3_mprintf(" misses row %lld by %scolumn %s", id, by,
+                                bloom_index_key_name(checker->index, checker->key));
+  return index_check_say_repair(checker->index, words, "rebuild", checker->finding);
 }
 
 /* -- Rows ------------------------------------------------------------------------------------ */
@@ -408,9 +419,8 @@ static int index_check_state(bloom_index *index, bloom_checker checker,
   if( *finding ) return rc==SQLITE_ERROR ? SQLITE_OK : rc;
   if( rc==SQLITE_OK ) rc = bloom_index_layout_read(index, layout);
   if( (rc & 0xff)!=SQLITE_CORRUPT ) return rc;
-  return index_check_say(finding, "bloom_index: %s: its layout is damaged, or covered was changed;"
-                         " INSERT INTO \"%w\"(\"%w\") VALUES ('merge') repairs it", index->name,
-                         index->name, index->name);
+  return index_check_say_repair(index, sqlite3_mprintf(": its layout is damaged, or covered was"
+                                " changed"), "merge", finding);
 }
 
 int bloom_index_check(bloom_index *index, bloom_checker checker, char **finding){
@@ -437,7 +447,6 @@ int bloom_index_check(bloom_index *index, bloom_checker checker, char **finding)
   }
   /* 'merge' repairs it, too, where this connection runs it. */
   if( layout ) bloom_connection_note_damage(index->connection, number);
-  return index_check_say(finding, "bloom_index: %s is damaged: a page of it; INSERT INTO"
-                         " \"%w\"(\"%w\") VALUES ('rebuild') repairs it", index->name, index->name,
-                         index->name);
+  return index_check_say_repair(index, sqlite3_mprintf(" is damaged: a page of it"), "rebuild",
+                                finding);
 }
