@@ -282,14 +282,8 @@ static int regexp_skip_group_name(regexp_reader *reader, uint8_t end){
   return reader->next>begin && regexp_take(reader, end);
 }
 
-typedef enum regexp_group {
-  REGEXP_GROUP_COUNTS,
-  REGEXP_GROUP_FORBIDS, /* what it has must not be there */
-  REGEXP_GROUP_OF_FLAGS /* which has been read to its end */
-} regexp_group;
-
-/* Reads (?flags) from its third character on. */
-static regexp_group regexp_read_flags(regexp_reader *reader){
+/* Reads (?flags) from its third character on: it stands alone. */
+static void regexp_read_flags(regexp_reader *reader){
   const uint8_t *begin = reader->next;
   while( regexp_is_one_of(regexp_peek(reader), "imsuaULJ-") ){
     reader->has_flag_i |= *reader->next=='i';
@@ -299,48 +293,38 @@ static regexp_group regexp_read_flags(regexp_reader *reader){
    || regexp_is_one_of(regexp_peek(reader), "*+?{") ){
     reader->is_unknown = 1;
   }
-  return REGEXP_GROUP_OF_FLAGS;
-}
-
-/* Reads what is behind a ( and belongs to it.  Of (* the alternatives say that nothing is
-** repeated. */
-static regexp_group regexp_open_group(regexp_reader *reader){
-  int is_known = 1;
-  if( !regexp_take(reader, '?') ) return REGEXP_GROUP_COUNTS;
-  if( regexp_take(reader, '!') ) return REGEXP_GROUP_FORBIDS;
-  if( regexp_take(reader, '<') ){
-    if( regexp_take(reader, '!') ) return REGEXP_GROUP_FORBIDS;
-    is_known = regexp_take(reader, '=') || regexp_skip_group_name(reader, '>');
-  }else if( regexp_take(reader, 'P') ){
-    is_known = regexp_take(reader, '<') && regexp_skip_group_name(reader, '>');
-  }else if( regexp_take(reader, '\'') ){
-    is_known = regexp_skip_group_name(reader, '\'');
-  }else if( !regexp_take(reader, ':') && !regexp_take(reader, '>') && !regexp_take(reader, '=') ){
-    return regexp_read_flags(reader);
-  }
-  if( !is_known ) reader->is_unknown = 1;
-  return REGEXP_GROUP_COUNTS;
 }
 
 static void regexp_read_alternatives(regexp_reader *reader, bloom_regexp_terms *terms);
 
-/* Reads a group behind its (, with its quantifiers, and what it requires. */
+/* Reads a group behind its (, with its quantifiers, and what it requires.  Of (* the alternatives
+** say that nothing is repeated. */
 /* NOLINTNEXTLINE(misc-no-recursion): to a depth of 20 */
 static void regexp_read_group(regexp_reader *reader, bloom_regexp_terms *terms){
-  const regexp_group group = regexp_open_group(reader);
+  int is_known = reader->depth<BLOOM_REGEXP_MAX_DEPTH, forbids = 0;
   *terms = regexp_nothing;
-  if( group==REGEXP_GROUP_OF_FLAGS || reader->is_unknown ) return;
-  if( reader->depth==BLOOM_REGEXP_MAX_DEPTH ){
-    reader->is_unknown = 1;
-    return;
+  if( regexp_take(reader, '?') ){
+    if( regexp_take(reader, '!') ){
+      forbids = 1;
+    }else if( regexp_take(reader, '<') ){
+      forbids = regexp_take(reader, '!');
+      is_known &= forbids || regexp_take(reader, '=') || regexp_skip_group_name(reader, '>');
+    }else if( regexp_take(reader, 'P') ){
+      is_known &= regexp_take(reader, '<') && regexp_skip_group_name(reader, '>');
+    }else if( regexp_take(reader, '\'') ){
+      is_known &= regexp_skip_group_name(reader, '\'');
+    }else if( !regexp_take(reader, ':') && !regexp_take(reader, '>') && !regexp_take(reader, '=') ){
+      regexp_read_flags(reader);
+      return;
+    }
   }
-  reader->depth++;
-  regexp_read_alternatives(reader, terms);
-  reader->depth--;
-  if( !regexp_take(reader, ')') ) reader->is_unknown = 1;
-  if( regexp_read_count(reader)==REGEXP_OPTIONAL || group==REGEXP_GROUP_FORBIDS ){
-    *terms = regexp_nothing;
+  if( is_known ){
+    reader->depth++;
+    regexp_read_alternatives(reader, terms);
+    reader->depth--;
   }
+  if( !is_known || !regexp_take(reader, ')') ) reader->is_unknown = 1;
+  if( regexp_read_count(reader)==REGEXP_OPTIONAL || forbids ) *terms = regexp_nothing;
 }
 
 /* Returns the bytes of the character that the next item is, from its place on, which is set; 0 if

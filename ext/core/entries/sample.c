@@ -16,8 +16,8 @@
 /* Blocks by which the count of a list is too high, because it was seen. */
 #define SAMPLE_UNSEEN 0.5
 
-/* Of the bisection: lambda is known to less than all gains together * 2^-40. */
-#define SAMPLE_STEPS 50
+/* Lambda is 2^-16 .. 2^48, by steps of at most 2^-8 of it. */
+#define SAMPLE_LAMBDAS (1u << 14)
 
 /* An edge is in one of so many blocks where edges all differ, or of up to twice as many: what a
 ** text begins with, what it ends with, and all of it. */
@@ -160,10 +160,11 @@ static void sample_weigh(bloom_lists_sample *sample, uint32_t class){
   }
 }
 
-/* Cuts the classes by lambda, but those that are cut alike at the ends of the bisection: these are
-** so between them, too.  Returns the bits for each block. */
-static double sample_cut(const bloom_lists_sample *sample, double lambda, int is_between,
-                         uint8_t *cut){
+/* Cuts the classes by a lambda, of which a higher number has a greater one.  Returns the bits for
+** each block. */
+static double sample_cut(const bloom_lists_sample *sample, uint32_t number, uint8_t *cut){
+  const double lambda = (double)(256 + number%256) * (double)((uint64_t)1 << number/256)
+      / (1 << 24);
   double bits = 0;
   uint32_t class, i;
   for(class=0; class<BLOOM_LISTS_CLASSES; class++){
@@ -171,11 +172,6 @@ static double sample_cut(const bloom_lists_sample *sample, double lambda, int is
     double best = 0;
     cut[class] = BLOOM_LISTS_EVEN_CUT; /* of a class that the sample has not seen */
     if( sample->num_grams[class]==0 ) continue;
-    if( is_between && sample->low[class]==sample->high[class] ){
-      cut[class] = sample->low[class];
-      bits += (double)cost[cut[class]];
-      continue;
-    }
     for(i=0; i<=BLOOM_LISTS_MAX_CUT; i++){
       const double sum = (double)gain[i] + lambda*(double)cost[i];
       if( i>0 && sum>=best ) continue;
@@ -236,24 +232,14 @@ static double sample_passed(const bloom_lists_sample *sample, const bloom_lists 
   return num_kept>0 ? sum/num_kept : 0;
 }
 
-/* Cuts the classes so that they take num_bits of a block, or as few as they can. */
-static double sample_cut_for(bloom_lists_sample *sample, double num_bits, bloom_lists *lists){
-  double low = 0, high = 1, bits;
-  uint32_t i, step;
-  /* More than all gains: nothing is cut that does not save room. */
-  for(i=0; i<BLOOM_LISTS_CLASSES; i++) high += sample->num_grams[i];
-  high *= 1024;
-  sample_cut(sample, low, 0, sample->low);
-  bits = sample_cut(sample, high, 0, sample->high);
-  for(step=0; step<SAMPLE_STEPS; step++){
-    const double lambda = (low + high)/2, of_lambda = sample_cut(sample, lambda, 1, lists->cut);
-    const int is_low = of_lambda>num_bits;
-    memcpy(is_low ? sample->low : sample->high, lists->cut, sizeof(lists->cut));
-    *(is_low ? &low : &high) = lambda;
-    if( !is_low ) bits = of_lambda;
+/* Cuts the classes so that they take num_bits of a block, or as few as they can.  Returns what they
+** take. */
+static double sample_cut_for(const bloom_lists_sample *sample, double num_bits, uint8_t *cut){
+  uint32_t number = 0, step;
+  for(step=SAMPLE_LAMBDAS/2; step>0; step/=2){
+    if( sample_cut(sample, number + step - 1, cut)>num_bits ) number += step;
   }
-  memcpy(lists->cut, sample->high, sizeof(lists->cut));
-  return bits;
+  return sample_cut(sample, number, cut);
 }
 
 bloom_lists_estimate bloom_lists_choose(bloom_lists_sample *sample, uint64_t num_blocks,
@@ -280,7 +266,7 @@ bloom_lists_estimate bloom_lists_choose(bloom_lists_sample *sample, uint64_t num
     const double of_edges = sample_choose_edges(sample, (double)num_blocks, bits_of_text, has_whole,
                                                 lists);
     const double wanted = target_fraction*bits_of_text, least = SAMPLE_CLASSES_SHARE*wanted;
-    bits = sample_cut_for(sample, wanted - of_edges>least ? wanted - of_edges : least, lists);
+    bits = sample_cut_for(sample, wanted - of_edges>least ? wanted - of_edges : least, lists->cut);
     bits += of_edges;
     bloom_lists_number(lists);
     if( sample_passed(sample, lists)<=SAMPLE_MAX_PASSED ) break;

@@ -56,7 +56,6 @@ typedef struct bloom_lists_sample {
   float cost[BLOOM_LISTS_CLASSES][BLOOM_LISTS_MAX_CUT + 1];      /* bits for each block */
   float gain[BLOOM_LISTS_CLASSES][BLOOM_LISTS_MAX_CUT + 1];
   float cost_of[BLOOM_LISTS_SAMPLE_BLOCKS + 1]; /* of a list that so many blocks have */
-  uint8_t low[BLOOM_LISTS_CLASSES], high[BLOOM_LISTS_CLASSES]; /* cuts at the ends of a bisection */
 } bloom_lists_sample;
 
 void bloom_lists_sample_begin(bloom_lists_sample *sample);

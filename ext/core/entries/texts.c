@@ -93,34 +93,14 @@ int bloom_lists_unpack(bloom_lists *lists, const uint8_t bytes[BLOOM_LISTS_BYTES
 
 /* == Grams ============================================================================= */
 
-/* Returns the bits of a character that a first byte of 0xc0 + i holds, as SQLite has it: also for
-** bytes that no UTF-8 begins with. */
-static uint32_t text_first_bits(uint8_t byte){
-  if( byte<0xe0 ) return byte & 0x1fu;
-  if( byte<0xf0 ) return byte & 0x0fu;
-  if( byte<0xf8 ) return byte & 0x07u;
-  if( byte<0xfc ) return byte & 0x03u;
-  return byte<0xfe ? byte & 0x01u : 0;
-}
-
-/* Returns the bytes of a character in UTF-8. */
-static uint32_t text_num_bytes(uint32_t character){
-  return character<0x80 ? 1 : character<0x800 ? 2 : character<0x10000 ? 3 : 4;
-}
-
-/* Returns the first of them, of a character from 0x80 on. */
-static uint8_t text_first_byte(uint32_t character){
-  if( character<0x800 ) return (uint8_t)(0xc0 | character >> 6);
-  return character<0x10000 ? (uint8_t)(0xe0 | character >> 12) : (uint8_t)(0xf0 | character >> 18);
-}
-
 uint32_t bloom_text_character(const uint8_t **text, const uint8_t *end){
   const uint8_t *const begin = *text;
   const uint8_t *next = begin + 1;
-  uint32_t character = *begin; /* a byte within a character, alone, stands for itself */
+  uint32_t character = *begin, bit; /* a byte within a character, alone, stands for itself */
   assert( begin<end && character>=0x80 );
   if( character>=0xc0 ){
-    character = text_first_bits(*begin);
+    /* What is behind its ones, as SQLite has it: also of bytes that no UTF-8 begins with. */
+    for(bit=0x80; character & bit; bit/=2) character -= bit;
     /* However many follow: what is shifted out is lost. */
     for(; next<end && (*next & 0xc0)==0x80; next++) character = character << 6 | (*next & 0x3fu);
   }
@@ -163,13 +143,15 @@ static size_t text_add_wide(bloom_text_window *window, uint32_t character, uint3
 /* Appends a character, not BLOOM_TEXT_NO_CHARACTER.  Returns the number of grams that it
 ** wrote; grams has room for BLOOM_TEXT_PER_CHARACTER. */
 static size_t text_add(bloom_text_window *window, uint32_t character, uint32_t *grams){
-  const uint32_t num_bytes = text_num_bytes(character);
-  uint32_t left = num_bytes - 1;
+  uint32_t left = character<0x800 ? 1 : 3; /* bytes behind the first one in UTF-8 */
   size_t num_grams;
   assert( character!=BLOOM_TEXT_NO_CHARACTER && character<=0x10ffff );
-  if( left==0 ) return bloom_text_add_byte(window, bloom_text_lower((uint8_t)character), grams);
-  if( num_bytes==3 ) return text_add_wide(window, character, grams);
-  num_grams = bloom_text_add_byte(window, text_first_byte(character), grams);
+  if( character<0x80 ){
+    return bloom_text_add_byte(window, bloom_text_lower((uint8_t)character), grams);
+  }
+  if( character>=0x800 && character<0x10000 ) return text_add_wide(window, character, grams);
+  num_grams = bloom_text_add_byte(window, (uint8_t)((left==1 ? 0xc0 : 0xf0) | character >> 6*left),
+                                  grams);
   while( left-->0 ){
     const uint8_t byte = (uint8_t)(0x80 | (character >> 6*left & 0x3f));
     num_grams += bloom_text_add_byte(window, byte, grams + num_grams);

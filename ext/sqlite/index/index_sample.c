@@ -189,7 +189,8 @@ static int sample_texts(bloom_index *index, const index_rows *rows, uint32_t shi
   return rc;
 }
 
-/* Chooses the lists of all LIKE columns for a shift, and *density, that of the fullest. */
+/* Chooses the lists of all LIKE columns for a shift, and *density, that of the fullest.  Without a
+** sample, NULL, all classes are cut alike. */
 static int sample_lists(bloom_index *index, const index_rows *rows, uint32_t shift,
                         uint32_t num_places, index_choice *choice, bloom_lists_sample *sample,
                         double *density){
@@ -201,6 +202,10 @@ static int sample_lists(bloom_index *index, const index_rows *rows, uint32_t shi
     if( !index->config.keys[i].is_like ) continue;
     if( choice->lists[i]==NULL ) choice->lists[i] = sqlite3_malloc64(sizeof(bloom_lists));
     if( choice->lists[i]==NULL ) return SQLITE_NOMEM;
+    if( sample==NULL ){
+      bloom_lists_even(choice->lists[i], BLOOM_LISTS_EVEN_CUT);
+      continue;
+    }
     rc = sample_texts(index, rows, shift, i, num_places, sample);
     if( rc!=SQLITE_OK ) break;
     estimate = bloom_lists_choose(sample, (uint64_t)num_blocks, BLOOM_LISTS_TARGET,
@@ -210,31 +215,18 @@ static int sample_lists(bloom_index *index, const index_rows *rows, uint32_t shi
   return rc;
 }
 
-/* Cuts all classes of all LIKE columns alike. */
-static int sample_no_lists(const bloom_index *index, index_choice *choice){
-  int i;
-  for(i=0; i<index->config.num_keys; i++){
-    if( !index->config.keys[i].is_like ) continue;
-    choice->lists[i] = sqlite3_malloc64(sizeof(bloom_lists));
-    if( choice->lists[i]==NULL ) return SQLITE_NOMEM;
-    bloom_lists_even(choice->lists[i], BLOOM_LISTS_EVEN_CUT);
-  }
-  return SQLITE_OK;
-}
-
 /* Chooses lists, and raises the shift while they would be too full. */
 static int sample_shift_and_lists(bloom_index *index, const index_rows *rows,
                                   index_choice *choice){
-  bloom_lists_sample *sample;
+  bloom_lists_sample *sample = NULL;
   double density = 1;
   int rc = SQLITE_OK;
   /* A sample takes 20 ms, and of so few blocks it says little. */
-  if( rows->num_rows*rows->bytes_per_row<SAMPLE_FEW_BLOCKS*TEXT_BLOCK_BYTES ){
-    return sample_no_lists(index, choice);
+  if( rows->num_rows*rows->bytes_per_row>=SAMPLE_FEW_BLOCKS*TEXT_BLOCK_BYTES ){
+    sample = sqlite3_malloc64(sizeof(*sample));
+    if( sample==NULL ) return SQLITE_NOMEM;
   }
-  sample = sqlite3_malloc64(sizeof(*sample));
-  if( sample==NULL ) return SQLITE_NOMEM;
-  while( rc==SQLITE_OK && choice->shift<MAX_SHIFT
+  while( sample && rc==SQLITE_OK && choice->shift<MAX_SHIFT
         && rows->per_block[choice->shift]*rows->bytes_per_row<TEXT_BLOCK_MAX_BYTES/2 ){
     rc = sample_lists(index, rows, choice->shift, SAMPLE_SHIFT_PLACES, choice, sample, &density);
     if( density<=SAMPLE_MAX_DENSITY ) break;

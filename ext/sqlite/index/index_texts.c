@@ -282,74 +282,52 @@ int bloom_index_begins_number(const unsigned char *text){
 
 /* -- Samples --------------------------------------------------------------------------------- */
 
-typedef struct regexp_sample {
+/* Whether a text matches a pattern; REGEXP_BY_CASE: it does if the function ignores case. */
+#define REGEXP_BY_CASE 2
+static const struct regexp_sample {
+  int matches;
   const char *text, *pattern;
-} regexp_sample;
-
-/* True: it searches, and knows what is no literal. */
-static const regexp_sample regexp_true[] = {
-  {"xabcx", "abc"}, {"abc", "a.c"}, {"aab", "a+b$"}, {"ac", "^ab?c"}, {"xyz", "abc|xyz"},
-  {"abab", "^(ab)*$"}, {"a.c", "a\\.c"}, {"abc", "a[bc]c"},
+} regexp_samples[] = {
+  /* It searches, and knows what is no literal. */
+  {1, "xabcx", "abc"}, {1, "abc", "a.c"}, {1, "aab", "a+b$"}, {1, "ac", "^ab?c"},
+  {1, "xyz", "abc|xyz"}, {1, "abab", "^(ab)*$"}, {1, "a.c", "a\\.c"}, {1, "abc", "a[bc]c"},
+  /* Found by a regexp() that swaps the arguments, negates, knows LIKE or words alone, leaves out or
+  ** folds blanks, punctuation, comments, accents, ligatures or widths, finds what is near, or takes
+  ** NULL for text. */
+  {0, "a.c", "abc"}, {0, "xyz", "abc"}, {0, "abc", "a_c"}, {0, "abc", "%b%"}, {0, "ab", "a b"},
+  {0, "a b", "a  b"}, {0, "ab", "a-b"}, {0, "ab", "ab#c"}, {0, "ab", "ab "}, {0, "abc", "a\\.c"},
+  {0, "abxd", "abcd"}, {0, "e", "\xc3\xa9"}, {0, "\xc3\xa9", "e"},
+  {0, "e\xcc\x81", "\xc3\xa9"}, {0, "\xef\xbd\x81", "a"}, {0, "\xc5\x89", "n"},
+  {0, "\xc7\xb0", "j"}, {0, NULL, "abc"}, {0, NULL, "."},
+  {REGEXP_BY_CASE, "abc", "ABC"}, {REGEXP_BY_CASE, "ABC", "abc"},
+  {REGEXP_BY_CASE, "k", "\xe2\x84\xaa"}, {REGEXP_BY_CASE, "\xe2\x84\xaa", "k"},
+  {REGEXP_BY_CASE, "\xc3\xa9", "\xc3\x89"},
 };
-
-/* False of a regexp() that swaps the arguments, negates, knows LIKE or words alone, leaves out or
-** folds blanks, punctuation, comments, accents, ligatures or widths, finds what is near, or takes
-** NULL for text. */
-static const regexp_sample regexp_false[] = {
-  {"a.c", "abc"}, {"xyz", "abc"}, {"abc", "a_c"}, {"abc", "%b%"}, {"ab", "a b"}, {"a b", "a  b"},
-  {"ab", "a-b"}, {"ab", "ab#c"}, {"ab", "ab "}, {"abc", "a\\.c"},
-  {"abxd", "abcd"}, {"e", "\xc3\xa9"}, {"\xc3\xa9", "e"}, {"e\xcc\x81", "\xc3\xa9"},
-  {"\xef\xbd\x81", "a"}, {"\xc5\x89", "n"}, {"\xc7\xb0", "j"}, {NULL, "abc"}, {NULL, "."},
-};
-
-/* True of one that ignores case. */
-static const regexp_sample regexp_in_any_case[] = {
-  {"abc", "ABC"}, {"ABC", "abc"}, {"k", "\xe2\x84\xaa"}, {"\xe2\x84\xaa", "k"},
-  {"\xc3\xa9", "\xc3\x89"},
-};
-
-/* Counts those that are true. */
-static int regexp_count_true(bloom_connection *connection, sqlite3_stmt *statement,
-                             const regexp_sample *samples, size_t num_samples, int *num_true){
-  size_t i;
-  int rc = SQLITE_OK;
-  *num_true = 0;
-  for(i=0; i<num_samples && rc==SQLITE_OK; i++){
-    rc = sqlite3_bind_text(statement, 1, samples[i].text, -1, SQLITE_STATIC);
-    if( rc==SQLITE_OK ) rc = sqlite3_bind_text(statement, 2, samples[i].pattern, -1, SQLITE_STATIC);
-    if( rc==SQLITE_OK ) rc = bloom_sql_step(connection, statement);
-    if( rc==SQLITE_ROW ) *num_true += sqlite3_column_int(statement, 0);
-    sqlite3_reset(statement);
-    /* Some take no NULL. */
-    if( rc==SQLITE_ROW || (samples[i].text==NULL && rc==SQLITE_ERROR) ) rc = SQLITE_OK;
-  }
-  return rc;
-}
 
 int bloom_index_regexp_check(bloom_index *index, index_condition *condition, int *is_trusted){
   /* What looks for literals in rows. */
   const index_function literal_functions[] = {{"instr", 2}, {"lower", 1}, {"typeof", 1}};
   sqlite3_stmt *statement;
-  int num_true = 0, num_wrong = 1, num_in_any_case = 0, is_built_in = 0, rc;
+  int is_right = 1, is_built_in = 0, rc;
+  size_t i;
   rc = bloom_sql_prepare(index->connection, &statement,
                          "SELECT CASE WHEN ?1 REGEXP ?2 THEN 1 ELSE 0 END");
-  if( rc==SQLITE_OK ){
-    rc = regexp_count_true(index->connection, statement, regexp_true, BLOOM_COUNT_OF(regexp_true),
-                           &num_true);
-  }
-  if( rc==SQLITE_OK ){
-    rc = regexp_count_true(index->connection, statement, regexp_false, BLOOM_COUNT_OF(regexp_false),
-                           &num_wrong);
-  }
-  if( rc==SQLITE_OK ){
-    rc = regexp_count_true(index->connection, statement, regexp_in_any_case,
-                           BLOOM_COUNT_OF(regexp_in_any_case), &num_in_any_case);
+  for(i=0; i<BLOOM_COUNT_OF(regexp_samples) && rc==SQLITE_OK; i++){
+    const struct regexp_sample *sample = &regexp_samples[i];
+    int matches = 0;
+    rc = sqlite3_bind_text(statement, 1, sample->text, -1, SQLITE_STATIC);
+    if( rc==SQLITE_OK ) rc = sqlite3_bind_text(statement, 2, sample->pattern, -1, SQLITE_STATIC);
+    if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, statement);
+    if( rc==SQLITE_ROW ) matches = sqlite3_column_int(statement, 0);
+    sqlite3_reset(statement);
+    /* Some take no NULL. */
+    if( rc==SQLITE_ROW || (sample->text==NULL && rc==SQLITE_ERROR) ) rc = SQLITE_OK;
+    if( sample->matches!=REGEXP_BY_CASE ) is_right &= matches==sample->matches;
+    else if( matches ) condition->kind = INDEX_REGEXP_IN_ANY_CASE;
   }
   sqlite3_finalize(statement);
   if( rc==SQLITE_OK ) rc = bloom_index_are_built_in(index, literal_functions, 3, &is_built_in);
-  *is_trusted = rc==SQLITE_OK && num_true==(int)BLOOM_COUNT_OF(regexp_true) && num_wrong==0
-    && is_built_in;
-  if( num_in_any_case>0 ) condition->kind = INDEX_REGEXP_IN_ANY_CASE;
+  *is_trusted = rc==SQLITE_OK && is_right && is_built_in;
   return bloom_sql_is_fatal(rc) || rc==SQLITE_INTERRUPT ? rc : SQLITE_OK;
 }
 
