@@ -15,6 +15,7 @@
 #include "index.h"
 #include "index_merge.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 /* == The arguments ===================================================================== */
@@ -25,17 +26,17 @@
 **   table, column [LIKE [REGEXP] | RANGE] [, ...] [, unmerged]
 */
 
-static int args_refuse_option(bloom_token name, char **error){
+static int args_refuse_option(bloom_index *index, bloom_token name){
   if( bloom_token_is(name, "bits_per_block") || bloom_token_is(name, "probes") ){
-    return bloom_fail_vtab(error, "bloom_index: there is no option %.*s any more: blocks and tokens"
-                                  " have the size that the table needs", (int)name.num_chars,
-                           name.text);
+    return bloom_index_fail(index, "bloom_index: there is no option %.*s any more: blocks and"
+                                   " tokens have the size that the table needs",
+                            (int)name.num_chars, name.text);
   }
-  return bloom_fail_vtab(error, "bloom_index: there is no option %.*s", (int)name.num_chars,
+  return bloom_index_fail(index, "bloom_index: there is no option %.*s", (int)name.num_chars,
                          name.text);
 }
 
-static int args_read_column(bloom_token name, index_config *config, char **error){
+static int args_read_column(bloom_index *index, bloom_token name, index_config *config){
   bloom_token word = bloom_token_after(name);
   const int is_like = bloom_token_is(word, "like"), is_range = bloom_token_is(word, "range");
   index_key *key;
@@ -47,12 +48,13 @@ static int args_read_column(bloom_token name, index_config *config, char **error
   }
   if( is_range ) word = bloom_token_after(word);
   if( !bloom_token_is_name(name) || word.num_chars ){
-    return bloom_fail_vtab(error,
+    return bloom_index_fail(index,
                            "bloom_index: after the table come columns, each with LIKE, LIKE REGEXP "
                            "or RANGE behind it or not, not: %s", name.text);
   }
   if( config->num_keys==INDEX_MAX_KEYS ){
-    return bloom_fail_vtab(error, "bloom_index: at most %d columns can be indexed", INDEX_MAX_KEYS);
+    return bloom_index_fail(index, "bloom_index: at most %d columns can be indexed",
+                            INDEX_MAX_KEYS);
   }
   key = &config->keys[config->num_keys++];
   *key = (index_key){.is_like = is_like, .is_regexp = is_regexp, .is_range = is_range,
@@ -67,25 +69,25 @@ static int args_is_unmerged(bloom_token first){
 
 /* Sets config to what the arguments of CREATE VIRTUAL TABLE say:
 ** bloom_index(table, column [LIKE [REGEXP] | RANGE], ... [, unmerged]).  SQLITE_OK, SQLITE_NOMEM,
-** or SQLITE_ERROR with *error.  bloom_index_config_free() is for the caller. */
-static int args_read(int num_args, const char *const *texts, int is_new, index_config *config,
-                     char **error){
+** or SQLITE_ERROR.  bloom_index_config_free() is for the caller. */
+static int args_read(bloom_index *index, int num_args, const char *const *texts, int is_new,
+                     index_config *config){
   int i, rc = SQLITE_OK;
   memset(config, 0, sizeof(*config));
   for(i=0; i<num_args && rc==SQLITE_OK; i++){
     const bloom_token first = bloom_token_first(texts[i]);
     if( first.kind=='a' && bloom_token_after(first).kind=='=' ){
       /* One that bloom 1.2 made may have options. */
-      if( is_new ) rc = args_refuse_option(first, error);
+      if( is_new ) rc = args_refuse_option(index, first);
     }else if( is_new && i==num_args - 1 && config->num_keys>0 && args_is_unmerged(first) ){
       config->is_unmerged = 1;
     }else if( config->source ){
       /* One that is made has a column that is called unmerged, or a table too many to drop. */
       if( config->num_keys<INDEX_MAX_KEYS || is_new || !args_is_unmerged(first) ){
-        rc = args_read_column(first, config, error);
+        rc = args_read_column(index, first, config);
       }
     }else if( !bloom_token_is_name(first) || bloom_token_after(first).num_chars ){
-      rc = bloom_fail_vtab(error,
+      rc = bloom_index_fail(index,
                            "bloom_index: argument 1 must be the name of a table, not: %s; write "
                            "bloom_index(table, column, ...)", texts[i]);
     }else{
@@ -94,7 +96,7 @@ static int args_read(int num_args, const char *const *texts, int is_new, index_c
     }
   }
   if( rc==SQLITE_OK && config->num_keys==0 ){
-    rc = bloom_fail_vtab(error,
+    rc = bloom_index_fail(index,
                          "bloom_index: which columns of which table?  bloom_index(table, column, "
                          "column LIKE, column RANGE, ...)");
   }
@@ -201,8 +203,7 @@ void bloom_index_free(bloom_index *index){
   sqlite3_free(index->schema);
   sqlite3_free(index->name);
   sqlite3_free(index->source_name);
-  sqlite3_free(index->doubt);
-  bloom_schema_mark_free(&index->mark);
+  bloom_index_source_free(&index->source);
   sqlite3_free(index->base.zErrMsg);
   sqlite3_free(index);
 }
@@ -218,6 +219,27 @@ bloom_index *bloom_index_new(bloom_connection *connection, const char *schema, c
   if( index->schema && index->name ) return index;
   bloom_index_free(index);
   return NULL;
+}
+
+int bloom_index_fail(bloom_index *index, const char *format, ...){
+  va_list arguments;
+  char *message;
+  va_start(arguments, format);
+  message = sqlite3_vmprintf(format, arguments);
+  va_end(arguments);
+  bloom_index_forget_message(index);
+  index->base.zErrMsg = message;
+  return message ? SQLITE_ERROR : SQLITE_NOMEM;
+}
+
+int bloom_index_failure(bloom_index *index, int rc){
+  return bloom_sql_failure(index->connection, "bloom_index", index->name, rc,
+                           &index->base.zErrMsg);
+}
+
+void bloom_index_forget_message(bloom_index *index){
+  sqlite3_free(index->base.zErrMsg);
+  index->base.zErrMsg = NULL;
 }
 
 /* Finds the columns whose collation the connection does not have: SQLite would declare no table
@@ -239,13 +261,13 @@ static int index_check_collations(bloom_index *index){
 }
 
 /* Tells SQLite the columns.  It makes an authorizer's refusal, too, SQLITE_ERROR. */
-static int index_declare(bloom_index *index, char **error){
+static int index_declare(bloom_index *index){
   char *declaration = columns_declaration(index);
   int rc = declaration ? sqlite3_declare_vtab(index->connection->db, declaration) : SQLITE_NOMEM;
   sqlite3_free(declaration);
   if( rc==SQLITE_OK ) sqlite3_vtab_config(index->connection->db, SQLITE_VTAB_INNOCUOUS);
   index->is_declared = 1;
-  return bloom_index_failure(index, rc, error);
+  return rc;
 }
 
 /* Drops what there is of the index. */
@@ -266,12 +288,12 @@ static int index_find_state(const bloom_index *index, int *has_state){
 }
 
 /* Makes all of an index of which config and declaration are good. */
-static int index_make(bloom_index *index, char **error){
+static int index_make(bloom_index *index){
   const sqlite3_int64 last_rowid = sqlite3_last_insert_rowid(index->connection->db);
   char *names = NULL;
   int num_tables = 0, has_state, rc = index_find_state(index, &has_state);
   if( rc==SQLITE_OK ) rc = bloom_index_tables_missing(index, has_state, &names);
-  if( rc==SQLITE_OK ) rc = bloom_index_check_names(index, names, 1, error);
+  if( rc==SQLITE_OK ) rc = bloom_index_check_names(index, names, 1);
   sqlite3_free(names);
   if( rc==SQLITE_OK ) rc = bloom_index_tables_create(index, has_state, &num_tables);
   if( rc==SQLITE_OK ) rc = bloom_index_canary_write(index);
@@ -288,11 +310,7 @@ static int index_make(bloom_index *index, char **error){
     if( rc==SQLITE_OK ) rc = bloom_index_merge_core(index, layout, INDEX_MERGE_ALL, &ignored);
   }
   if( rc!=SQLITE_OK ){
-    if( *error==NULL ){
-      *error = index->base.zErrMsg; /* words of a merge */
-      index->base.zErrMsg = NULL;
-    }
-    rc = bloom_index_failure(index, rc, error);
+    rc = bloom_index_failure(index, rc);
     /* A table of the user's may have one of the names. */
     if( num_tables<bloom_index_num_tables(index) ) bloom_index_tables_drop(index, num_tables);
     else index_drop(index);
@@ -303,29 +321,37 @@ static int index_make(bloom_index *index, char **error){
 
 /* Checks the command's column, which has the index's name, and must hide neither a column nor the
 ** rowid. */
-static int index_name_check(const bloom_index *index, const char *name, char **error){
-  int i;
-  for(i=0; i<index->columns.num_columns; i++){
-    if( sqlite3_stricmp(index->columns.list[i].name, name)==0 ){
-      return bloom_fail_vtab(error,
-                             "bloom_index: the index cannot be called %s: a column of the table "
-                             "is", name);
-    }
+static int index_name_check(bloom_index *index, const char *name){
+  if( bloom_source_find(&index->columns, name)>=0 ){
+    return bloom_index_fail(index, "bloom_index: the index cannot be called %s: a column of the"
+                                   " table is", name);
   }
-  if( bloom_source_is_rowid_name(name) ){
-    return bloom_fail_vtab(error, "bloom_index: the index cannot be called %s: the rowid is", name);
-  }
-  return SQLITE_OK;
+  if( !bloom_source_is_rowid_name(name) ) return SQLITE_OK;
+  return bloom_index_fail(index, "bloom_index: the index cannot be called %s: the rowid is", name);
 }
 
 /* Reads the source of an index that is made. */
-static int index_read_source(bloom_index *index, char **error){
+static int index_read_source(bloom_index *index){
   char *name = index->config.source;
-  const int rc = bloom_index_source_read(index, name, 1, &index->columns, error);
+  const int rc = bloom_index_source_read(index, name, 1, &index->columns);
   if( rc!=SQLITE_OK ) return rc;
   index->config.source = sqlite3_mprintf("%s", index->columns.name);
   sqlite3_free(name);
   return index->config.source ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+/* Ends xCreate or xConnect: the index, or its message, is SQLite's. */
+static int index_end(bloom_index *index, int rc, sqlite3_vtab **vtab, char **error){
+  rc = bloom_index_failure(index, rc);
+  if( rc==SQLITE_OK ){
+    bloom_index_forget_message(index);
+    *vtab = &index->base;
+    return rc;
+  }
+  *error = index->base.zErrMsg;
+  index->base.zErrMsg = NULL;
+  bloom_index_free(index);
+  return rc;
 }
 
 /* Makes an index, xCreate; args: module, database, table, arguments. */
@@ -335,79 +361,66 @@ static int index_create(sqlite3 *db, void *connection, int num_args, const char 
   int rc;
   (void)db;
   if( index==NULL ) return SQLITE_NOMEM;
-  rc = args_read(num_args - 3, args + 3, 1, &index->config, error);
-  if( rc==SQLITE_OK ) rc = args_read(num_args - 3, args + 3, 1, &index->arguments, error);
-  if( rc==SQLITE_OK ) rc = index_read_source(index, error);
+  rc = args_read(index, num_args - 3, args + 3, 1, &index->config);
+  if( rc==SQLITE_OK ) rc = args_read(index, num_args - 3, args + 3, 1, &index->arguments);
+  if( rc==SQLITE_OK ) rc = index_read_source(index);
   if( rc==SQLITE_OK && index->config.is_unmerged
      && bloom_source_find(&index->columns, "unmerged")>=0 ){
-    rc = bloom_fail_vtab(error, "bloom_index: table %s has a column unmerged, which is an option,"
-                                " too: write it in quotes to index it", index->config.source);
+    rc = bloom_index_fail(index, "bloom_index: table %s has a column unmerged, which is an option,"
+                                 " too: write it in quotes to index it", index->config.source);
   }
-  if( rc==SQLITE_OK ) rc = bloom_index_config_set(index, error);
-  if( rc==SQLITE_OK ) rc = index_name_check(index, index->name, error);
-  if( rc==SQLITE_OK ) rc = index_declare(index, error);
+  if( rc==SQLITE_OK ) rc = bloom_index_config_set(index);
+  if( rc==SQLITE_OK ) rc = index_name_check(index, index->name);
+  if( rc==SQLITE_OK ) rc = index_declare(index);
   if( rc==SQLITE_OK && index->command_column<0 ){
-    rc = bloom_fail_vtab(error, "bloom_index: %s has %d columns, as many as SQLite takes, and one"
-                                " more is needed for the commands",
-                         index->config.source, index->columns.num_columns);
+    rc = bloom_index_fail(index, "bloom_index: %s has %d columns, as many as SQLite takes, and one"
+                                 " more is needed for the commands",
+                          index->config.source, index->columns.num_columns);
   }
   if( rc==SQLITE_OK && bloom_sql_has_two_writers(index->connection) ){
-    rc = bloom_fail_vtab(error, "bloom_index: %s cannot be made while another statement of this"
-                                " connection writes", index->name);
+    rc = bloom_index_fail(index, "bloom_index: %s cannot be made while another statement of this"
+                                 " connection writes", index->name);
   }
-  if( rc==SQLITE_OK ) rc = index_make(index, error);
-  rc = bloom_index_failure(index, rc, error);
-  if( rc==SQLITE_OK ) *vtab = &index->base; else bloom_index_free(index);
-  return rc;
+  if( rc==SQLITE_OK ) rc = index_make(index);
+  return index_end(index, rc, vtab, error);
 }
 
 /* Takes the source's columns; of one that is gone there are none, and queries say so. */
 static int index_connect_source(bloom_index *index){
-  const char *ignored;
-  char *error = NULL;
-  int rc = bloom_index_source_doubt(index, &ignored, &error);
+  int rc = bloom_index_begin(index, INDEX_NEED_SOURCE);
   if( rc==SQLITE_ERROR ){
     /* An authorizer may have hidden it once. */
-    sqlite3_free(error);
-    error = NULL;
-    rc = bloom_index_source_doubt(index, &ignored, &error);
+    bloom_index_forget_message(index);
+    rc = bloom_index_begin(index, INDEX_NEED_SOURCE);
   }
-  if( rc==SQLITE_ERROR && error ){
-    sqlite3_free(error);
-    bloom_source_free(&index->columns);
-    return SQLITE_OK;
-  }
-  sqlite3_free(error);
-  return rc==SQLITE_OK ? index_check_collations(index) : rc;
+  if( rc!=SQLITE_ERROR || index->base.zErrMsg==NULL ) return rc;
+  bloom_source_free(&index->columns);
+  return SQLITE_OK;
 }
 
 /* Declares for an index that cannot be used the columns of the table that CREATE named, if that
 ** is there: so what a query names is found, and the plan's error says what is wrong. */
-static int index_connect_damaged(bloom_index *index, const char *source_name){
-  char *error = NULL;
-  const int rc = bloom_index_source_read(index, source_name, 0, &index->columns, &error);
-  sqlite3_free(error);
-  if( rc==SQLITE_OK ) return index_check_collations(index);
+static int index_connect_damaged(bloom_index *index){
+  const int rc = bloom_index_source_read(index, index->arguments.source, 0, &index->columns);
+  if( rc==SQLITE_OK || rc==SQLITE_NOMEM ) return rc;
   bloom_source_free(&index->columns);
-  return rc==SQLITE_NOMEM ? rc : SQLITE_OK;
+  return SQLITE_OK;
 }
 
 static int index_connect(sqlite3 *db, void *connection, int num_args, const char *const *args,
                          sqlite3_vtab **vtab, char **error){
   bloom_index *index = bloom_index_new(connection, args[1], args[2]);
   int rc;
+  (void)db;
   if( index==NULL ) return SQLITE_NOMEM;
-  rc = args_read(num_args - 3, args + 3, 0, &index->arguments, error);
+  rc = args_read(index, num_args - 3, args + 3, 0, &index->arguments);
   if( rc==SQLITE_OK ) rc = bloom_index_config_read(index);
   if( rc==SQLITE_OK ){
-    rc = index->damage ? index_connect_damaged(index, index->arguments.source)
-      : index_connect_source(index);
+    rc = index->damage ? index_connect_damaged(index) : index_connect_source(index);
   }
-  (void)db;
-  rc = bloom_index_failure(index, rc, error);
-  if( rc==SQLITE_OK ) rc = index_declare(index, error);
-  if( rc==SQLITE_OK ) *vtab = &index->base; else bloom_index_free(index);
-  return rc;
+  if( rc==SQLITE_OK ) rc = index_check_collations(index);
+  if( rc==SQLITE_OK ) rc = index_declare(index);
+  return index_end(index, rc, vtab, error);
 }
 
 static int index_disconnect(sqlite3_vtab *vtab){
@@ -417,7 +430,7 @@ static int index_disconnect(sqlite3_vtab *vtab){
 
 static int index_destroy(sqlite3_vtab *vtab){
   bloom_index *index = index_of(vtab);
-  int rc = bloom_index_locate_database(index);
+  int rc = bloom_index_begin(index, INDEX_NEED_PLACE);
   if( rc==SQLITE_OK ) rc = index_drop(index);
   if( rc==SQLITE_OK ) bloom_index_free(index);
   return rc;
@@ -426,73 +439,51 @@ static int index_destroy(sqlite3_vtab *vtab){
 static int index_rename(sqlite3_vtab *vtab, const char *new_name){
   bloom_index *index = index_of(vtab);
   char *name = sqlite3_mprintf("%s", new_name), *old_name = index->name;
-  index_source source;
-  int rc = name ? SQLITE_OK : SQLITE_NOMEM;
-  if( index->damage ) rc = bloom_index_fail_damaged(index);
-  if( rc==SQLITE_OK ) rc = index_name_check(index, new_name, &vtab->zErrMsg);
-  memset(&source, 0, sizeof(source));
-  if( rc==SQLITE_OK ) rc = bloom_index_locate(index);
-  if( rc==SQLITE_OK ) rc = bloom_index_source_check(index, &source, &vtab->zErrMsg);
-  if( rc==SQLITE_OK && !source.has_tables ) rc = bloom_index_fail_no_tables(index, &vtab->zErrMsg);
+  int rc = name ? index_name_check(index, new_name) : SQLITE_NOMEM;
+  if( rc==SQLITE_OK ) rc = bloom_index_begin_command(index);
   /* The triggers are made again, since PRAGMA legacy_alter_table would leave them the tables'
   ** old names. */
   if( rc==SQLITE_OK ) rc = bloom_index_triggers_drop(index);
   if( rc==SQLITE_OK ) rc = bloom_index_tables_rename(index, new_name);
   index->name = name;
   bloom_index_fixed_forget(index);
-  if( rc==SQLITE_OK ) rc = bloom_index_triggers_make(index, source.name, source.doubt!=NULL);
+  if( rc==SQLITE_OK ){
+    rc = bloom_index_triggers_make(index, index->source_name, index->source.doubt!=NULL);
+  }
   if( rc!=SQLITE_OK ) index->name = old_name;
   sqlite3_free(rc==SQLITE_OK ? old_name : name);
-  bloom_index_source_free(&source);
-  return bloom_index_failure(index, rc, &vtab->zErrMsg);
+  return bloom_index_failure(index, rc);
 }
 
 /* -- Writing ----------------------------------------------------------------------------- */
 
 static int index_command(bloom_index *index, sqlite3_value *value){
   const char *command = (const char *)sqlite3_value_text(value);
-  char **error = &index->base.zErrMsg, *finding = NULL;
+  char *finding = NULL;
   sqlite3_int64 max_rows;
   int rc;
   if( command==NULL ) return SQLITE_NOMEM;
   switch( bloom_command_read(command, &max_rows) ){
     case BLOOM_COMMAND_MERGE:
-      return bloom_index_merge(index, max_rows ? max_rows : INDEX_MERGE_ALL, error);
-    case BLOOM_COMMAND_REBUILD: return bloom_index_rebuild(index, error);
+      return bloom_index_merge(index, max_rows ? max_rows : INDEX_MERGE_ALL);
+    case BLOOM_COMMAND_REBUILD: return bloom_index_rebuild(index);
     case BLOOM_COMMAND_CHECK:   break;
     case BLOOM_COMMAND_DELETE_ALL:
     case BLOOM_COMMAND_NONE:
-    default: return bloom_fail_vtab(error, "bloom_index" BLOOM_COMMANDS, command);
+    default: return bloom_index_fail(index, "bloom_index" BLOOM_COMMANDS, command);
   }
   rc = bloom_index_check(index, BLOOM_CHECK_COMMAND, &finding);
   if( rc!=SQLITE_OK || finding==NULL ) return rc;
-  bloom_fail_vtab(error, "%z", finding);
+  bloom_index_fail(index, "%z", finding);
   return SQLITE_CORRUPT_VTAB;
 }
 
 /* Names the table to write to, which may have been renamed. */
 static int index_say_read_only(bloom_index *index){
-  const char *doubt;
-  char *ignored = NULL;
-  const int rc = bloom_index_source_doubt(index, &doubt, &ignored);
-  sqlite3_free(ignored);
-  if( bloom_sql_is_fatal(rc) ) return rc;
-  return bloom_fail_vtab(&index->base.zErrMsg, "bloom_index: %s is read only: write to table %s",
-                         index->name,
-                         index->source_name ? index->source_name : index->config.source);
-}
-
-/* Fails for an index whose configuration is damaged; but a trigger's 'merge', the command, does
-** nothing.  command: NULL if it is none. */
-static int index_refuse_damaged(bloom_index *index, sqlite3_value *command){
-  const char *text = command ? (const char *)sqlite3_value_text(command) : "";
-  sqlite3_int64 ignored;
-  int is_mid_write = 0, rc = SQLITE_OK;
-  if( text==NULL ) return SQLITE_NOMEM;
-  if( bloom_command_read(text, &ignored)==BLOOM_COMMAND_MERGE ){
-    rc = bloom_sql_may_be_mid_write(index->connection, &is_mid_write);
-  }
-  return rc!=SQLITE_OK || is_mid_write ? rc : bloom_index_fail_damaged(index);
+  const int rc = bloom_index_begin(index, INDEX_NEED_SOURCE);
+  if( bloom_sql_is_fatal(rc) || index->damage ) return rc;
+  return bloom_index_fail(index, "bloom_index: %s is read only: write to table %s", index->name,
+                          index->source_name ? index->source_name : index->config.source);
 }
 
 /* Runs a command, xUpdate; args: old rowid, new rowid, columns, one of which is the command's. */
@@ -510,11 +501,8 @@ static int index_update(sqlite3_vtab *vtab, int num_args, sqlite3_value **args,
   for(i=2; i<num_args; i++){
     if( i!=command && sqlite3_value_type(args[i])!=SQLITE_NULL ) is_command = 0;
   }
-  if( index->damage ) return index_refuse_damaged(index, is_command ? args[command] : NULL);
-  rc = bloom_index_locate(index);
-  if( !is_command ) return rc==SQLITE_OK ? index_say_read_only(index) : rc;
-  if( rc==SQLITE_OK ) rc = index_command(index, args[command]);
-  rc = bloom_index_failure(index, rc, &vtab->zErrMsg);
+  rc = is_command ? index_command(index, args[command]) : index_say_read_only(index);
+  rc = bloom_index_failure(index, rc);
   sqlite3_set_last_insert_rowid(db, last_rowid);
   return rc;
 }
@@ -542,13 +530,10 @@ static int index_shadow_name(const char *suffix){
 static int index_integrity(sqlite3_vtab *vtab, const char *schema, const char *name, int is_quick,
                            char **finding){
   bloom_index *index = index_of(vtab);
-  int rc;
   (void)schema;
   (void)name;
   *finding = NULL;
   if( !bloom_connection_is_checking(index->connection) ) return SQLITE_OK;
-  rc = bloom_index_locate(index);
-  if( rc!=SQLITE_OK ) return rc;
   return bloom_index_check(index, is_quick ? BLOOM_CHECK_QUICK : BLOOM_CHECK_PRAGMA, finding);
 }
 

@@ -37,15 +37,11 @@ int bloom_index_reset(bloom_index *index){
   return rc;
 }
 
-int bloom_index_fail_no_tables(const bloom_index *index, char **error){
-  return bloom_fail_vtab(error, "bloom_index: tables of %s are gone: drop it and create it again",
-                         index->name);
-}
-
-/* Checks the source for a command, which cannot run where the index has no tables. */
-static int commands_check_source(bloom_index *index, index_source *source, char **error){
-  const int rc = bloom_index_source_check(index, source, error);
-  return rc!=SQLITE_OK || source->has_tables ? rc : bloom_index_fail_no_tables(index, error);
+int bloom_index_begin_command(bloom_index *index){
+  const int rc = bloom_index_begin(index, INDEX_NEED_CHECK);
+  if( rc!=SQLITE_OK || index->source.has_tables ) return rc;
+  return bloom_index_fail(index, "bloom_index: tables of %s are gone: drop it and create it again",
+                          index->name);
 }
 
 /* Makes all entries again, of at most max_rows rows. */
@@ -58,27 +54,26 @@ static int commands_start_over(bloom_index *index, sqlite3_int64 max_rows){
 
 /* Refuses to rebuild what would not be sure then: notes may be kept out, or, where triggers are
 ** made now, the statement that writes rows has not got them. */
-static int commands_check_rebuild(bloom_index *index, const index_source *source, char **error){
+static int commands_check_rebuild(bloom_index *index){
   char *doubt;
-  int is_mid_write = 0, rc = bloom_index_source_why_not_merge(index, source, &doubt);
-  if( rc==SQLITE_OK ) rc = bloom_index_check_names(index, "NULL", 0, error);
+  int is_mid_write = 0, rc = bloom_index_source_why_not_merge(index, &doubt);
+  if( rc==SQLITE_OK ) rc = bloom_index_check_names(index, "NULL", 0);
   if( rc==SQLITE_OK && doubt ) rc = bloom_sql_may_be_mid_write(index->connection, &is_mid_write);
   sqlite3_free(doubt);
   if( rc!=SQLITE_OK || !is_mid_write ) return rc;
-  return bloom_fail_vtab(error, "bloom_index: %s cannot be rebuilt by a trigger, or while another"
-                                " statement of this connection writes", index->name);
+  return bloom_index_fail(index, "bloom_index: %s cannot be rebuilt by a trigger, or while another"
+                                 " statement of this connection writes", index->name);
 }
 
 /* Makes entries of at most max_rows rows, and the triggers, for the source as it is now. */
-static int commands_rebuild(bloom_index *index, const index_source *source, sqlite3_int64 max_rows,
-                            char **error){
+static int commands_rebuild(bloom_index *index, sqlite3_int64 max_rows){
   const uint64_t checksum = index->config.checksum;
   const int is_of_1_2 = index->is_of_1_2;
   int rc;
   index->is_config_stale = 1;
   sqlite3_free(index->config.source);
-  index->config.source = sqlite3_mprintf("%s", source->name);
-  rc = index->config.source ? bloom_index_config_renew(index, error) : SQLITE_NOMEM;
+  index->config.source = sqlite3_mprintf("%s", index->source_name);
+  rc = index->config.source ? bloom_index_config_renew(index) : SQLITE_NOMEM;
   if( rc==SQLITE_OK && is_of_1_2 ){
     rc = bloom_index_tables_upgrade(index);
     index->is_of_1_2 = rc!=SQLITE_OK;
@@ -86,21 +81,19 @@ static int commands_rebuild(bloom_index *index, const index_source *source, sqli
   if( rc==SQLITE_OK ) rc = bloom_index_canary_write(index);
   if( rc==SQLITE_OK ) rc = commands_start_over(index, max_rows);
   /* Other connections read the configuration when the schema changes. */
-  if( rc==SQLITE_OK && (is_of_1_2 || source->doubt || checksum!=index->config.checksum) ){
-    rc = bloom_index_triggers_make(index, source->name, 0);
+  if( rc==SQLITE_OK
+     && (is_of_1_2 || index->source.doubt || checksum!=index->config.checksum) ){
+    rc = bloom_index_triggers_make(index, index->source_name, 0);
   }
   index->is_config_stale &= rc!=SQLITE_OK;
   index->is_checked = 0;
   return rc;
 }
 
-int bloom_index_rebuild(bloom_index *index, char **error){
-  index_source source;
-  int rc = commands_check_source(index, &source, error);
-  if( rc==SQLITE_OK ) rc = commands_check_rebuild(index, &source, error);
-  if( rc==SQLITE_OK ) rc = commands_rebuild(index, &source, INDEX_MERGE_ALL, error);
-  bloom_index_source_free(&source);
-  return rc;
+int bloom_index_rebuild(bloom_index *index){
+  int rc = bloom_index_begin_command(index);
+  if( rc==SQLITE_OK ) rc = commands_check_rebuild(index);
+  return rc==SQLITE_OK ? commands_rebuild(index, INDEX_MERGE_ALL) : rc;
 }
 
 /* Sets *is_damaged if entries cannot be trusted, though the source's triggers are as they were. */
@@ -128,43 +121,39 @@ static int merge_rows(bloom_index *index, sqlite3_int64 max_rows){
 }
 
 /* Does what 'rebuild' does, of max_rows rows, where the doubt is in the file; else fails. */
-static int merge_heal(bloom_index *index, const index_source *source, const char *doubt,
-                      sqlite3_int64 max_rows, char **error){
+static int merge_heal(bloom_index *index, const char *doubt, sqlite3_int64 max_rows){
   sqlite3_int64 is_seen = 0;
   /* An authorizer that hides rows of the schema is the connection's own. */
   int rc = bloom_sql_integer(index->connection, &is_seen, "SELECT 1 FROM \"%w\".sqlite_master"
                              " WHERE type = 'table' AND rootpage = 0 AND sql IS NOT NULL"
                              " AND name = %Q COLLATE NOCASE AND tbl_name = %Q COLLATE NOCASE",
                              index->schema, index->name, index->name);
-  if( rc==SQLITE_OK ) rc = commands_check_rebuild(index, source, error);
+  if( rc==SQLITE_OK ) rc = commands_check_rebuild(index);
   if( rc!=SQLITE_OK ) return rc;
-  if( !is_seen || !bloom_index_source_can_heal(index, source) ){
-    return bloom_fail_vtab(error, "bloom_index: %s: %s", index->name, doubt);
+  if( !is_seen || !bloom_index_source_can_heal(index) ){
+    return bloom_index_fail(index, "bloom_index: %s: %s", index->name, doubt);
   }
-  return commands_rebuild(index, source, max_rows, error);
+  return commands_rebuild(index, max_rows);
 }
 
-int bloom_index_merge(bloom_index *index, sqlite3_int64 max_rows, char **error){
-  index_source source;
+int bloom_index_merge(bloom_index *index, sqlite3_int64 max_rows){
   char *doubt = NULL;
-  int is_mid_write = 0, rc = commands_check_source(index, &source, error);
+  int is_mid_write = 0, rc = bloom_index_begin_command(index);
   const int is_usable = rc!=SQLITE_ERROR;
-  if( rc==SQLITE_OK ) rc = bloom_index_source_why_not_merge(index, &source, &doubt);
+  if( rc==SQLITE_OK ) rc = bloom_index_source_why_not_merge(index, &doubt);
   if( rc==SQLITE_OK && doubt==NULL ){
     rc = merge_rows(index, max_rows);
   }else if( rc==SQLITE_OK || !is_usable ){
     /* A trigger's 'merge' must not fail a write, and triggers that are made now would miss it. */
     const int mid_rc = bloom_sql_may_be_mid_write(index->connection, &is_mid_write);
     if( mid_rc!=SQLITE_OK || is_mid_write ){
-      sqlite3_free(*error);
-      *error = NULL;
+      bloom_index_forget_message(index);
       rc = mid_rc;
     }else if( is_usable ){
-      rc = merge_heal(index, &source, doubt, max_rows, error);
+      rc = merge_heal(index, doubt, max_rows);
     }
   }
   sqlite3_free(doubt);
-  bloom_index_source_free(&source);
   return rc;
 }
 
@@ -401,14 +390,17 @@ static int index_check_rows(bloom_index *index, const index_layout *layout, char
 ** use cover nothing. */
 static int index_check_state(bloom_index *index, bloom_checker checker,
                              const index_layout **layout, char **finding){
-  index_source source;
   char *doubt = NULL;
-  int rc = bloom_index_source_check(index, &source, finding);
-  if( rc==SQLITE_OK && !source.is_by_trigger_alone ){
-    rc = bloom_index_source_why_not_merge(index, &source, &doubt);
+  int rc = bloom_index_begin(index, INDEX_NEED_CHECK);
+  if( rc==SQLITE_OK && !index->source.is_by_trigger_alone ){
+    rc = bloom_index_source_why_not_merge(index, &doubt);
   }
-  bloom_index_source_free(&source);
-  if( checker!=BLOOM_CHECK_COMMAND && (doubt || (*finding && rc==SQLITE_ERROR)) ){
+  if( rc==SQLITE_ERROR && index->base.zErrMsg ){
+    *finding = index->base.zErrMsg;
+    index->base.zErrMsg = NULL;
+    rc = SQLITE_OK;
+  }
+  if( rc==SQLITE_OK && checker!=BLOOM_CHECK_COMMAND && (doubt || *finding) && !index->damage ){
     sqlite3_free(doubt);
     sqlite3_free(*finding);
     *finding = NULL;
@@ -416,8 +408,8 @@ static int index_check_state(bloom_index *index, bloom_checker checker,
   }
   if( doubt ) rc = index_check_say(finding, "bloom_index: %s: %s", index->name, doubt);
   sqlite3_free(doubt);
-  if( *finding ) return rc==SQLITE_ERROR ? SQLITE_OK : rc;
-  if( rc==SQLITE_OK ) rc = bloom_index_layout_read(index, layout);
+  if( rc!=SQLITE_OK || *finding ) return rc;
+  rc = bloom_index_layout_read(index, layout);
   if( (rc & 0xff)!=SQLITE_CORRUPT ) return rc;
   return index_check_say_repair(index, sqlite3_mprintf(": its layout is damaged, or covered was"
                                 " changed"), "merge", finding);
@@ -426,14 +418,12 @@ static int index_check_state(bloom_index *index, bloom_checker checker,
 int bloom_index_check(bloom_index *index, bloom_checker checker, char **finding){
   const index_layout *layout = NULL;
   uint64_t number = 0;
-  int rc;
+  int rc = bloom_index_begin(index, INDEX_NEED_PLACE);
   *finding = NULL;
+  if( rc!=SQLITE_OK ) return rc;
   /* What is in memory may be right where the tables are not. */
   bloom_index_spans_free(index);
   bloom_index_lists_free(index);
-  if( index->damage ){
-    return index_check_say(finding, "bloom_index: %s %s", index->name, index->damage);
-  }
   rc = index_check_state(index, checker, &layout, finding);
   if( layout ) number = layout->number;
   if( rc==SQLITE_OK && *finding==NULL && layout && layout->has_covered
@@ -443,7 +433,10 @@ int bloom_index_check(bloom_index *index, bloom_checker checker, char **finding)
   if( (rc & 0xff)!=SQLITE_CORRUPT ) return rc;
   if( rc!=SQLITE_CORRUPT_VTAB ){
     /* A page of a B-tree: 'rebuild' may not be able to. */
-    return bloom_index_failure(index, rc, finding)==SQLITE_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
+    rc = bloom_index_failure(index, rc);
+    *finding = index->base.zErrMsg;
+    index->base.zErrMsg = NULL;
+    return rc==SQLITE_NOMEM ? rc : SQLITE_OK;
   }
   /* 'merge' repairs it, too, where this connection runs it. */
   if( layout ) bloom_connection_note_damage(index->connection, number);

@@ -63,7 +63,7 @@ static int config_set_equality(index_key *key){
 }
 
 /* Sets what a column is now, as its entries are begun. */
-static int config_renew_key(bloom_index *index, index_key *key, char **error){
+static int config_renew_key(bloom_index *index, index_key *key){
   const bloom_source_column *column = key->column>=0 ? &index->columns.list[key->column] : NULL;
   char *name = sqlite3_mprintf("%s", column ? column->name : key->name);
   char *collation = sqlite3_mprintf("%s", column ? column->collation : "BINARY");
@@ -77,46 +77,47 @@ static int config_renew_key(bloom_index *index, index_key *key, char **error){
   key->is_virtual = column && column->is_virtual;
   key->doubt = NULL;
   if( column && !config_set_equality(key) ){
-    return bloom_fail_vtab(error, "bloom_index: column %s of table %s has collation %s; use BINARY,"
-                                  " NOCASE or RTRIM", name, index->config.source, collation);
+    return bloom_index_fail(index, "bloom_index: column %s of table %s has collation %s; use"
+                                   " BINARY, NOCASE or RTRIM", name, index->config.source,
+                            collation);
   }
   return SQLITE_OK;
 }
 
-int bloom_index_config_renew(bloom_index *index, char **error){
+int bloom_index_config_renew(bloom_index *index){
   index_config *config = &index->config;
   int i, rc = index->columns.is_partial ? SQLITE_AUTH : SQLITE_OK;
   config->version = (uint32_t)sqlite3_libversion_number();
   config->has_hidden_ids = index->columns.id_column<0;
   for(i=0; i<config->num_keys && rc==SQLITE_OK; i++){
-    rc = config_renew_key(index, &config->keys[i], error);
+    rc = config_renew_key(index, &config->keys[i]);
   }
   return rc;
 }
 
-int bloom_index_config_set(bloom_index *index, char **error){
+int bloom_index_config_set(bloom_index *index){
   index_config *config = &index->config;
   int i, j;
   for(i=0; i<config->num_keys; i++){
     index_key *key = &config->keys[i];
     key->column = bloom_source_find(&index->columns, key->name);
     if( key->column<0 ){
-      return bloom_fail_vtab(error, "bloom_index: there is no column %s in table %s",
+      return bloom_index_fail(index, "bloom_index: there is no column %s in table %s",
                              key->name, config->source);
     }
     if( key->column==index->columns.id_column && !key->is_like ){
-      return bloom_fail_vtab(error,
+      return bloom_index_fail(index,
                              "bloom_index: column %s is the INTEGER PRIMARY KEY, which finds its "
                              "row by itself", key->name);
     }
     for(j=0; j<i; j++){
       if( config->keys[j].column==key->column && config->keys[j].is_like==key->is_like
          && config->keys[j].is_range==key->is_range ){
-        return bloom_fail_vtab(error, "bloom_index: column %s is named twice", key->name);
+        return bloom_index_fail(index, "bloom_index: column %s is named twice", key->name);
       }
     }
   }
-  return bloom_index_config_renew(index, error);
+  return bloom_index_config_renew(index);
 }
 
 /* -- On disk ---------------------------------------------------------------------------- */

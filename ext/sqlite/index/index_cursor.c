@@ -102,7 +102,7 @@ static void cursor_end(index_cursor *cursor){
 /* Ends a look-up that failed with rc, and says why. */
 static int cursor_failure(index_cursor *cursor, int rc){
   bloom_index *index = index_of_cursor(cursor);
-  rc = bloom_index_failure(index, rc, &index->base.zErrMsg);
+  rc = bloom_index_failure(index, rc);
   cursor_end(cursor);
   return rc;
 }
@@ -112,16 +112,16 @@ static int cursor_failure(index_cursor *cursor, int rc){
 static int cursor_check_columns(index_cursor *cursor, int rc){
   bloom_index *index = index_of_cursor(cursor);
   const int num_compiled = sqlite3_stmt_status(cursor->rows, SQLITE_STMTSTATUS_REPREPARE, 0);
-  const char *doubt;
   char *error = NULL;
   int rc_of_source;
   if( num_compiled==cursor->num_compiled && rc!=SQLITE_ERROR ) return rc;
   cursor->num_compiled = num_compiled;
   /* SQLite's words, before another statement takes their place. */
-  if( rc==SQLITE_ERROR ) bloom_fail_vtab(&index->base.zErrMsg, "bloom_index: %s",
+  if( rc==SQLITE_ERROR ) bloom_fail_vtab(&error, "bloom_index: %s",
                                          bloom_sql_message(index->connection->db, rc));
-  rc_of_source = bloom_index_source_doubt(index, &doubt, &error);
-  sqlite3_free(error);
+  rc_of_source = bloom_index_begin(index, INDEX_NEED_SOURCE);
+  bloom_index_forget_message(index);
+  index->base.zErrMsg = error;
   if( rc_of_source!=SQLITE_OK && rc_of_source!=SQLITE_ERROR ) return rc_of_source;
   if( rc_of_source==SQLITE_OK
      && (rc!=SQLITE_ERROR || cursor->num_checks==index->num_checks) ) return rc;
@@ -286,13 +286,8 @@ static int cursor_advance(index_cursor *cursor){
 static int cursor_check_source(index_cursor *cursor){
   bloom_index *index = index_of_cursor(cursor);
   index_plan *plan = &cursor->plan;
-  const char *doubt;
-  int i, rc;
-  rc = bloom_index_source_doubt(index, &doubt, &index->base.zErrMsg);
-  if( rc==SQLITE_ERROR && index->columns_state==INDEX_COLUMNS_OTHER ){
-    return cursor_say_schema_changed(index);
-  }
-  if( doubt ) plan->flags |= INDEX_PLAN_READS_ALL;
+  int i, rc = SQLITE_OK;
+  if( index->source.doubt ) plan->flags |= INDEX_PLAN_READS_ALL;
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
     index_condition *condition = &plan->conditions[i];
     if( condition->key>=0
@@ -345,7 +340,8 @@ static int cursor_look_up(index_cursor *cursor, sqlite3_value **args, index_form
   sqlite3_value *copies[INDEX_MAX_CONDITIONS] = {NULL};
   sqlite3_value *values[INDEX_MAX_CONDITIONS] = {NULL};
   /* Without triggers on t, INSERT INTO t SELECT ... FROM i writes rows while it reads. */
-  const int has_triggers = index->has_triggers && bloom_db_fires_triggers(index->connection->db);
+  const int has_triggers = index->source.has_triggers
+    && bloom_db_fires_triggers(index->connection->db);
   int i, is_free = !has_triggers, order_key = -1, rc = SQLITE_OK;
   if( plan->flags & (INDEX_PLAN_FREE | INDEX_PLAN_READS_ALL) ) is_free = 1;
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
@@ -441,7 +437,10 @@ int bloom_index_filter(sqlite3_vtab_cursor *base, int number, const char *text, 
   cursor->has_shown_id = cursor->num_same = 0;
   sqlite3_value_free(cursor->same);
   cursor->same = NULL;
-  if( !is_repeated ) rc = bloom_index_locate(index);
+  if( !is_repeated ) rc = bloom_index_begin(index, INDEX_NEED_SOURCE);
+  if( rc==SQLITE_ERROR && index->columns_state==INDEX_COLUMNS_OTHER ){
+    rc = cursor_say_schema_changed(index);
+  }
   if( rc==SQLITE_OK && !is_repeated ) rc = cursor_read_plan(cursor, number, text);
   if( rc==SQLITE_OK && !is_repeated ) rc = cursor_check_source(cursor);
   assert( rc!=SQLITE_OK || cursor->plan.num_conditions<=num_args );

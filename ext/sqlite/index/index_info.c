@@ -197,12 +197,12 @@ static int info_find_bytes(info_cursor *info, const bloom_index *index, const in
 }
 
 /* Finds out whether entries serve; the note says why not, or what would make them better. */
-static int info_find_note(info_cursor *info, bloom_index *index, const index_source *source,
-                          const index_layout *layout, int is_damaged){
+static int info_find_note(info_cursor *info, bloom_index *index, const index_layout *layout,
+                          int is_damaged){
   const sqlite3_int64 num_unmerged = info->numbers[COLUMN_UNMERGED];
   char *doubt = NULL, *name = bloom_sql_name(index->name);
   int is_outweighed = 0;
-  int rc = name ? bloom_index_source_why_not_merge(index, source, &doubt) : SQLITE_NOMEM;
+  int rc = name ? bloom_index_source_why_not_merge(index, &doubt) : SQLITE_NOMEM;
   if( rc==SQLITE_OK && doubt ){
     rc = info_set_note(info, doubt);
   }else if( rc==SQLITE_OK && is_damaged ){
@@ -234,11 +234,11 @@ static int info_find_note(info_cursor *info, bloom_index *index, const index_sou
 }
 
 /* Reads the state by the source as it is now. */
-static int info_read_source(info_cursor *info, bloom_index *index, const index_source *source){
+static int info_read_source(info_cursor *info, bloom_index *index){
   const index_layout *layout = NULL;
   int is_damaged, rc = SQLITE_OK;
   /* A view in the place of a table may have rows without end. */
-  if( source->has_tables && !index->is_of_1_2 ){
+  if( index->source.has_tables && !index->is_of_1_2 ){
     rc = bloom_index_layout_read(index, &layout);
     if( rc==SQLITE_OK ) rc = bloom_index_runs_check(index, layout);
   }
@@ -252,25 +252,27 @@ static int info_read_source(info_cursor *info, bloom_index *index, const index_s
   if( rc==SQLITE_OK && layout && info_wants(info, COLUMN_BIT(COLUMN_BYTES)) ){
     rc = info_find_bytes(info, index, layout);
   }
-  return rc==SQLITE_OK ? info_find_note(info, index, source, layout, is_damaged) : rc;
+  return rc==SQLITE_OK ? info_find_note(info, index, layout, is_damaged) : rc;
 }
 
 static int info_read_index(info_cursor *info, char **error){
   bloom_index *index = bloom_index_new(info->connection, info->schema, info->name);
-  index_source source = {.name = NULL};
-  char *message = NULL;
   int rc = index ? bloom_index_config_read(index) : SQLITE_NOMEM;
   if( rc==SQLITE_OK && index->damage ){
     rc = info_take_error(info, index->damage);
   }else if( rc==SQLITE_OK ){
-    rc = bloom_index_source_check(index, &source, &message);
-    if( rc==SQLITE_ERROR && message ) rc = info_take_error(info, message);
-    else if( rc==SQLITE_OK ) rc = info_read_source(info, index, &source);
+    rc = bloom_index_begin(index, INDEX_NEED_SOURCE);
+    if( rc==SQLITE_OK ) rc = info_read_source(info, index);
+    else if( rc==SQLITE_ERROR && index->base.zErrMsg ){
+      rc = info_take_error(info, index->base.zErrMsg);
+    }
   }
-  sqlite3_free(message);
-  bloom_index_source_free(&source);
   if( index==NULL ) return rc;
-  rc = bloom_index_failure(index, rc, error);
+  rc = bloom_index_failure(index, rc);
+  if( rc!=SQLITE_OK ){
+    *error = index->base.zErrMsg;
+    index->base.zErrMsg = NULL;
+  }
   bloom_index_free(index);
   return rc;
 }

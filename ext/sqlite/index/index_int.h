@@ -89,6 +89,18 @@ typedef enum index_columns_state {
   INDEX_COLUMNS_OTHER
 } index_columns_state;
 
+/* The source as it was when it was looked at last. */
+typedef struct index_source {
+  char *doubt; /* why entries are not trusted, so that the whole source is read; NULL: they are */
+  int has_triggers;    /* all of ours are on it */
+  int is_by_triggers;  /* ours are on one table, which it is */
+  int is_by_name;      /* there are none: it is the table of the recorded name */
+  int is_by_trigger_alone; /* the doubt is about a trigger of the user's, and nothing is damaged */
+  int has_tables;  /* the index's own tables are there: else no command can run */
+  int has_trigger_on_notes; /* a user's, which may keep them out */
+  bloom_schema_mark mark;   /* the rows of the schema that say that there is no doubt */
+} index_source;
+
 /* The first and the last id of the source before a run of a statement wrote: index_cursor.c. */
 typedef struct index_bounds {
   sqlite3_int64 first, last;
@@ -104,8 +116,7 @@ typedef struct bloom_index {
   sqlite3_vtab base; /* first, for SQLite */
   bloom_connection *connection;
   char *schema, *name;
-  void *file;         /* the file that SQLite had open for this database: bloom_index_locate() */
-  int is_steady;      /* no other file can come under it until it is located again */
+  void *file;         /* the file that SQLite had open for this database: bloom_index_begin() */
   char *source_name;  /* the source's name when it was looked at last */
   index_config config;
   index_config arguments; /* of CREATE, which can be read where the configuration cannot */
@@ -113,18 +124,17 @@ typedef struct bloom_index {
   bloom_source columns;
   int is_declared;
   index_columns_state columns_state;
-  /* How often the source was looked at.  A statement that was compiled before the last time may
-  ** mean other columns now. */
-  uint32_t num_checks;
   int command_column;    /* the column that has the index's name and takes commands */
   int is_config_stale;   /* a command that had changed config failed: it is to be read again */
 
-  /* What was found at a version of the schema: bloom_index_source_doubt(). */
-  int is_checked;
+  /* What the method found at its beginning: bloom_index_begin(). */
+  int is_steady;  /* no other file can come under the database's name while the method runs */
+  int is_checked; /* the source was looked at, at this version of the schema */
   sqlite3_int64 checked_version;
-  bloom_schema_mark mark; /* what proves that there is no doubt, and survives other changes */
-  char *doubt; /* why entries cannot be trusted; NULL: they can */
-  int has_triggers; /* all of ours are on the source */
+  index_source source;
+  /* How often the source was looked at.  A statement that was compiled before the last time may
+  ** mean other columns now. */
+  uint32_t num_checks;
 
   index_bounds bounds;         /* those that were read last */
   index_statement *statements; /* those that are kept */
@@ -162,6 +172,16 @@ static inline bloom_index *index_of(void *base){
 /* Makes the object of an index of which nothing is read yet; NULL when out of memory. */
 bloom_index *bloom_index_new(bloom_connection *connection, const char *schema, const char *name);
 void bloom_index_free(bloom_index *index);
+
+/* Fails with a message: SQLITE_ERROR or SQLITE_NOMEM. */
+int bloom_index_fail(bloom_index *index, const char *format, ...);
+
+/* Returns rc, and sets SQLite's message for it, if there is none yet and one is due.  Functions
+** that fail return SQLite's code alone; each method ends with this. */
+int bloom_index_failure(bloom_index *index, int rc);
+
+/* Frees the message of a failure that the method goes on after. */
+void bloom_index_forget_message(bloom_index *index);
 
 /* -- index_statements.c ------------------------------------------------------------------- */
 

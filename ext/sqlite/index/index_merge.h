@@ -78,16 +78,16 @@ int bloom_index_merge_prepare_rows(bloom_index *index, sqlite3_stmt **rows, cons
 
 /* Runs 'merge': takes at most max_rows rows into entries, first those that changed, then new
 ** ones. */
-int bloom_index_merge(bloom_index *index, sqlite3_int64 max_rows, char **error);
+int bloom_index_merge(bloom_index *index, sqlite3_int64 max_rows);
 
 /* Empties all tables: no row is covered then. */
 int bloom_index_reset(bloom_index *index);
 
-/* Fails because a table of the index is gone, or is another. */
-int bloom_index_fail_no_tables(const bloom_index *index, char **error);
+/* Begins a command, which cannot run where a table of the index is gone, or is another. */
+int bloom_index_begin_command(bloom_index *index);
 
 /* Runs 'rebuild': makes all entries again, and the triggers. */
-int bloom_index_rebuild(bloom_index *index, char **error);
+int bloom_index_rebuild(bloom_index *index);
 
 /* Sets *finding, to be freed, to what is wrong, such as a row without its entry, or to NULL. */
 int bloom_index_check(bloom_index *index, bloom_checker checker, char **finding);

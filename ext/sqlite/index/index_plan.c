@@ -688,15 +688,15 @@ int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
     plan_see_end(index, info);
     return SQLITE_OK;
   }
-  if( index->damage ) return bloom_index_fail_damaged(index);
+  if( index->damage ) return bloom_index_begin(index, INDEX_NEED_SOURCE);
   rc = plan_check_columns(index, info);
   if( rc!=SQLITE_OK ) return rc;
   rc = SQLITE_BUSY;
   bloom_index_statements_forget(index);
-  if( bloom_can_read_in_best_index() ) rc = bloom_index_locate(index);
-  if( rc==SQLITE_OK ) rc = bloom_index_source_doubt(index, &remark.doubt, &vtab->zErrMsg);
+  if( bloom_can_read_in_best_index() ) rc = bloom_index_begin(index, INDEX_NEED_SOURCE);
+  if( rc==SQLITE_OK ) remark.doubt = index->source.doubt;
   if( rc==SQLITE_OK && index->columns_state==INDEX_COLUMNS_MORE ){
-    rc = bloom_index_columns_fail(index, &vtab->zErrMsg);
+    rc = bloom_index_columns_fail(index);
   }
   if( rc!=SQLITE_OK && rc!=SQLITE_ERROR && !bloom_sql_is_fatal(rc) ){
     /* A lock, say: xFilter looks once more, as SQLite knows no such error here. */

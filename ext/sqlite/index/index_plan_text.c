@@ -77,7 +77,7 @@ static void plan_print_remark(const bloom_index *index, sqlite3_str *text,
     if( remark->is_damaged ) plan_print_merge(text, name, "repairs it");
   }else if( remark->doubted_key>=0 ){
     char *column = sqlite3_mprintf("column %s", bloom_index_key_name(index, remark->doubted_key));
-    char *doubt = column ? bloom_index_source_say(index, NULL, column,
+    char *doubt = column ? bloom_index_source_say(index, column,
         index->config.keys[remark->doubted_key].doubt) : NULL;
     if( doubt ) sqlite3_str_appendf(text, "; %s", doubt);
     else *is_nomem = 1;

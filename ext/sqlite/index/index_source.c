@@ -33,20 +33,12 @@ int bloom_index_source_ids(bloom_index *index, sqlite3_int64 *first, sqlite3_int
                            index->schema, index->source_name);
 }
 
-int bloom_index_failure(const bloom_index *index, int rc, char **error){
-  return bloom_sql_failure(index->connection, "bloom_index", index->name, rc, error);
-}
-
-int bloom_index_fail_damaged(bloom_index *index){
-  return bloom_fail_vtab(&index->base.zErrMsg, "bloom_index: %s %s", index->name, index->damage);
-}
-
 /* Of this connection's library, and nothing in the file. */
 static const char doubt_of_version[] = "is generated, and another version of SQLite merged it";
 
 /* Finds the indexed columns in those of the source, by the names that the triggers have. */
-static void source_find_keys(bloom_index *index, const bloom_source *columns,
-                             const index_trigger_names *names){
+static void source_find_keys(bloom_index *index, const index_trigger_names *names){
+  const bloom_source *columns = &index->columns;
   int i;
   for(i=0; i<index->config.num_keys; i++){
     index_key *key = &index->config.keys[i];
@@ -67,41 +59,37 @@ static void source_find_keys(bloom_index *index, const bloom_source *columns,
   }
 }
 
-int bloom_index_source_can_heal(const bloom_index *index, const index_source *source){
+int bloom_index_source_can_heal(const bloom_index *index){
+  const index_source *source = &index->source;
   int i, num_changed = 0;
   for(i=0; i<index->config.num_keys; i++){
     const char *doubt = index->config.keys[i].doubt;
     num_changed += doubt!=NULL && doubt!=doubt_of_version;
   }
-  if( source==NULL ) return num_changed>0;
   if( source->has_trigger_on_notes || !source->has_tables ) return 0;
   if( !source->is_by_triggers ) return source->is_by_name && num_changed==0;
   return source->doubt!=NULL || num_changed>0;
 }
 
-char *bloom_index_source_say(const bloom_index *index, const index_source *source,
-                             const char *what, const char *doubt){
+char *bloom_index_source_say(const bloom_index *index, const char *what, const char *doubt){
   char *name = bloom_sql_name(index->name);
   char *words = name ? sqlite3_mprintf("%s%s%s; INSERT INTO %s(%s) VALUES ('%s') repairs it", what,
                                        what[0] ? " " : "", doubt, name, name,
-                                       bloom_index_source_can_heal(index, source) ? "merge"
+                                       bloom_index_source_can_heal(index) ? "merge"
                                        : "rebuild") : NULL;
   sqlite3_free(name);
   return words;
 }
 
-int bloom_index_source_why_not_merge(const bloom_index *index, const index_source *source,
-                                     char **doubt){
+int bloom_index_source_why_not_merge(const bloom_index *index, char **doubt){
   int i = 0;
   *doubt = NULL;
   while( i<index->config.num_keys && index->config.keys[i].doubt==NULL ) i++;
-  if( source->doubt ) *doubt = sqlite3_mprintf("%s", source->doubt);
+  if( index->source.doubt ) *doubt = sqlite3_mprintf("%s", index->source.doubt);
   else if( i==index->config.num_keys ) return SQLITE_OK;
   else{
     char *column = sqlite3_mprintf("column %s", bloom_index_key_name(index, i));
-    if( column ){
-      *doubt = bloom_index_source_say(index, source, column, index->config.keys[i].doubt);
-    }
+    if( column ) *doubt = bloom_index_source_say(index, column, index->config.keys[i].doubt);
     sqlite3_free(column);
   }
   return *doubt ? SQLITE_OK : SQLITE_NOMEM;
@@ -113,7 +101,6 @@ int bloom_index_source_why_not_merge(const bloom_index *index, const index_sourc
 /* -- Doubts ----------------------------------------------------------------------------------- */
 
 void bloom_index_source_free(index_source *source){
-  sqlite3_free(source->name);
   sqlite3_free(source->doubt);
   bloom_schema_mark_free(&source->mark);
   memset(source, 0, sizeof(*source));
@@ -127,7 +114,7 @@ static int index_set_doubt(index_source *source, const char *doubt){
 
 /* Doubts what a newer trigger on the source may keep from the index's own, and those of its own
 ** that were made again with the table. */
-static int index_check_order(bloom_index *index, index_source *source,
+static int index_check_order(bloom_index *index, index_source *source, const char *table,
                              const bloom_triggers *triggers){
   bloom_triggers all;
   sqlite3_int64 guard = 0;
@@ -145,7 +132,7 @@ static int index_check_order(bloom_index *index, index_source *source,
         "the table was made again since the last merge");
   }
   if( rc!=SQLITE_OK ) return rc;
-  rc = bloom_triggers_read_on(index->connection, index->schema, source->name, &all);
+  rc = bloom_triggers_read_on(index->connection, index->schema, table, &all);
   for(i=0; i<all.num_rows && rc==SQLITE_OK; i++){
     int can_stop = 0;
     if( all.rows[i].order>guard ){
@@ -216,38 +203,37 @@ static int index_check_tables(bloom_index *index, index_source *source){
   return index_set_doubt(source, "its table of changed rows has a trigger: drop that");
 }
 
-int bloom_index_source_read(const bloom_index *index, const char *table, int is_strict,
-                            bloom_source *source, char **error){
+int bloom_index_source_read(bloom_index *index, const char *table, int is_strict,
+                            bloom_source *source){
   const bloom_source_place place = {index->connection, "bloom_index", index->schema};
-  const int rc = bloom_source_read(place, table, is_strict, source, error);
+  const int rc = bloom_source_read(place, table, is_strict, source, &index->base.zErrMsg);
   if( rc!=SQLITE_OK || source->id_name ) return rc;
-  return bloom_fail_vtab(error, "bloom_index: table %s has no rowid that can be named, being"
-                                " WITHOUT ROWID or having columns rowid, _rowid_ and oid: make it"
-                                " with an INTEGER PRIMARY KEY, or a filter on it, USING bloom",
-                         table);
+  return bloom_index_fail(index, "bloom_index: table %s has no rowid that can be named, being"
+                                 " WITHOUT ROWID or having columns rowid, _rowid_ and oid: make it"
+                                 " with an INTEGER PRIMARY KEY, or a filter on it, USING bloom",
+                          table);
 }
 
 /* Fails where the source is no table any more.  A view's ids may be NULL, or come twice.  A virtual
 ** table may be one that SQLite keeps from views and triggers, to which this one would open it. */
-static int index_fail_kind(const bloom_index *index, bloom_source_kind kind, const char *source,
-                           char **error){
+static int index_fail_kind(bloom_index *index, bloom_source_kind kind, const char *table){
   if( kind==BLOOM_SOURCE_NONE ){
-    return bloom_fail_vtab(error, "bloom_index: there is no table %s any more, and no trigger of %s"
-                                  " that would know its new name: drop %s and create it again",
-                           source, index->name, index->name);
+    return bloom_index_fail(index, "bloom_index: there is no table %s any more, and no trigger of"
+                                   " %s that would know its new name: drop %s and create it again",
+                            table, index->name, index->name);
   }
-  return bloom_fail_vtab(error, kind==BLOOM_SOURCE_VIEW
+  return bloom_index_fail(index, kind==BLOOM_SOURCE_VIEW
       ? "bloom_index: %s is a view now, which an index does not read: read the view itself, and"
         " drop %s"
-      : "bloom_index: %s is a virtual table now, which an index does not read: drop %s", source,
-                         index->name);
+      : "bloom_index: %s is a virtual table now, which an index does not read: drop %s", table,
+                          index->name);
 }
 
-int bloom_index_columns_fail(bloom_index *index, char **error){
-  return bloom_fail_vtab(error, "bloom_index: table %s has other columns than SQLite knows of %s:"
-                                " PRAGMA writable_schema = RESET, any ALTER TABLE, or opening the"
-                                " connection anew tells it", index->source_name
-                         ? index->source_name : index->config.source, index->name);
+int bloom_index_columns_fail(bloom_index *index){
+  return bloom_index_fail(index, "bloom_index: table %s has other columns than SQLite knows of %s:"
+                                 " PRAGMA writable_schema = RESET, any ALTER TABLE, or opening the"
+                                 " connection anew tells it", index->source_name
+                          ? index->source_name : index->config.source, index->name);
 }
 
 /* Compares the columns that were declared with those there are, and notes what of these may be
@@ -271,13 +257,13 @@ static index_columns_state index_compare_columns(bloom_source *declared, bloom_s
   return now->num_columns==declared->num_columns ? INDEX_COLUMNS_SAME : INDEX_COLUMNS_MORE;
 }
 
-/* Takes the columns where none were declared yet, or compares those that were with the source's. */
-static int index_check_columns(bloom_index *index, index_source *source,
-                               const index_trigger_names *names, char **error){
+/* Takes the columns where none were declared yet, or compares those that were with the table's. */
+static int index_check_columns(bloom_index *index, index_source *source, const char *table,
+                               const index_trigger_names *names){
   bloom_source now;
-  int has_same_ids = 1, rc = bloom_index_source_read(index, source->name, 0, &now, error);
+  int has_same_ids = 1, rc = bloom_index_source_read(index, table, 0, &now);
   if( rc==SQLITE_ERROR && now.kind!=BLOOM_SOURCE_TABLE && now.kind!=BLOOM_SOURCE_UNREAD ){
-    rc = index_fail_kind(index, now.kind, source->name, error);
+    rc = index_fail_kind(index, now.kind, table);
   }
   bloom_schema_mark_add(&source->mark, now.row);
   if( rc==SQLITE_OK && !index->is_declared ){
@@ -289,8 +275,8 @@ static int index_check_columns(bloom_index *index, index_source *source,
     bloom_source_free(&now);
   }
   if( rc!=SQLITE_OK ) return rc;
-  if( index->columns_state==INDEX_COLUMNS_OTHER ) return bloom_index_columns_fail(index, error);
-  source_find_keys(index, &index->columns, names);
+  if( index->columns_state==INDEX_COLUMNS_OTHER ) return bloom_index_columns_fail(index);
+  source_find_keys(index, names);
   if( names->id && sqlite3_stricmp(names->id, index->columns.id_name)!=0 ){
     return index_set_doubt(source, "the table's rowid has another name");
   }
@@ -304,135 +290,123 @@ static int index_check_columns(bloom_index *index, index_source *source,
                          "INTEGER PRIMARY KEY");
 }
 
-int bloom_index_source_check(bloom_index *index, index_source *source, char **error){
-  index_trigger_names names = {.id = NULL};
-  bloom_triggers triggers = {.num_rows = 0};
-  int rc;
-  memset(source, 0, sizeof(*source));
-  rc = bloom_schema_mark_begin(index->connection, index->schema, &source->mark);
-  if( rc==SQLITE_OK ) rc = bloom_index_triggers_read(index, &triggers);
-  if( rc==SQLITE_OK ){
-    source->name = sqlite3_mprintf("%s", triggers.num_rows ? triggers.rows[0].table
-                                   : index->config.source);
-    if( source->name==NULL ) rc = SQLITE_NOMEM;
-  }
-  if( rc==SQLITE_OK ) rc = bloom_index_triggers_names(index, &triggers, &names);
-  if( rc==SQLITE_OK ) rc = index_check_columns(index, source, &names, error);
-  index->has_triggers = triggers.num_rows==INDEX_NUM_TRIGGERS
-    && bloom_triggers_are_on_one_table(&triggers);
-  if( rc==SQLITE_OK && !index->has_triggers ){
+/* Looks at the source called table, that of the triggers if there are any. */
+static int source_look(bloom_index *index, index_source *source, const char *table,
+                       const bloom_triggers *triggers){
+  index_trigger_names names;
+  int rc = bloom_index_triggers_names(index, triggers, &names);
+  if( rc==SQLITE_OK ) rc = index_check_columns(index, source, table, &names);
+  bloom_index_trigger_names_free(&names);
+  source->is_by_name = triggers->num_rows==0;
+  source->is_by_triggers = bloom_triggers_are_on_one_table(triggers);
+  source->has_triggers = source->is_by_triggers && triggers->num_rows==INDEX_NUM_TRIGGERS;
+  if( rc==SQLITE_OK && !source->has_triggers ){
     rc = index_set_doubt(source, "triggers on the table are gone");
   }
   if( rc==SQLITE_OK ) rc = index_check_tables(index, source);
-  if( rc==SQLITE_OK ) rc = index_check_order(index, source, &triggers);
-  source->is_by_name = triggers.num_rows==0;
-  source->is_by_triggers = bloom_triggers_are_on_one_table(&triggers);
-  bloom_triggers_free(&triggers);
-  bloom_index_trigger_names_free(&names);
-  if( rc==SQLITE_OK ){
-    /* The old one stays where there is no memory: what was found before is trusted still. */
-    char *name = sqlite3_mprintf("%s", source->name);
-    if( name==NULL ) return SQLITE_NOMEM;
-    sqlite3_free(index->source_name);
-    index->source_name = name;
-  }
-  /* Where tables are gone it says what to do already. */
-  if( rc==SQLITE_OK && source->doubt && source->has_tables ){
-    char *words = bloom_index_source_say(index, source, "", source->doubt);
-    if( words==NULL ) return SQLITE_NOMEM;
-    sqlite3_free(source->doubt);
-    source->doubt = words;
-  }
-  return rc;
+  if( rc==SQLITE_OK ) rc = index_check_order(index, source, table, triggers);
+  return rc==SQLITE_OK && source->doubt==NULL
+    ? bloom_schema_mark_end(index->connection, index->schema, &source->mark) : rc;
 }
+
+/* Sets index->source to what there is now.  What was found before stays where it fails. */
+static int source_check(bloom_index *index){
+  index_source source = {.doubt = NULL};
+  bloom_triggers triggers = {.num_rows = 0};
+  char *table = NULL, *words;
+  int rc = bloom_schema_mark_begin(index->connection, index->schema, &source.mark);
+  if( rc==SQLITE_OK ) rc = bloom_index_triggers_read(index, &triggers);
+  if( rc==SQLITE_OK ){
+    table = sqlite3_mprintf("%s", triggers.num_rows ? triggers.rows[0].table
+                            : index->config.source);
+    rc = table ? source_look(index, &source, table, &triggers) : SQLITE_NOMEM;
+  }
+  bloom_triggers_free(&triggers);
+  if( rc!=SQLITE_OK ){
+    sqlite3_free(table);
+    bloom_index_source_free(&source);
+    return rc;
+  }
+  sqlite3_free(index->source_name);
+  index->source_name = table;
+  bloom_index_source_free(&index->source);
+  index->source = source;
+  /* Where tables are gone it says what to do already. */
+  if( source.doubt==NULL || !source.has_tables ) return SQLITE_OK;
+  words = bloom_index_source_say(index, "", source.doubt);
+  if( words==NULL ) return SQLITE_NOMEM;
+  sqlite3_free(source.doubt);
+  index->source.doubt = words;
+  return SQLITE_OK;
+}
+
+/* -- Beginning a method --------------------------------------------------------------------- */
 
 /* Sets *version to that of the schema. */
 static int source_find_version(bloom_index *index, sqlite3_int64 *version){
   sqlite3_stmt *row;
   int rc = bloom_index_fixed_take(index, INDEX_FIXED_VERSION, &row, "PRAGMA \"%w\".schema_version",
                                   index->schema);
+  *version = INDEX_NO_VERSION;
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
   if( rc==SQLITE_ROW ) *version = sqlite3_column_int64(row, 0);
   bloom_index_fixed_give_back(index, INDEX_FIXED_VERSION, 1);
-  return rc==SQLITE_ROW || rc==SQLITE_DONE ? SQLITE_OK : rc;
+  /* Where it is refused the source is looked at each time. */
+  return rc==SQLITE_ROW || rc==SQLITE_DONE || rc==SQLITE_AUTH ? SQLITE_OK : rc;
 }
 
-/* Sets *holds to whether what was found at another version is true of this one.  Rowids that are
-** hidden are others after a VACUUM, which changes no row of the schema. */
-static int source_mark_holds(bloom_index *index, sqlite3_int64 version, int *holds){
-  *holds = 0;
-  if( !index->is_checked || index->doubt || version==INDEX_NO_VERSION
-     || index->checked_version==INDEX_NO_VERSION ) return SQLITE_OK;
-  return bloom_schema_mark_holds(index->connection, index->schema, &index->mark,
+/* Makes index->source what there is at this version of the schema.  Rowids that are hidden are
+** others after a VACUUM, which changes no row that the mark has. */
+static int source_find(bloom_index *index, index_need need){
+  sqlite3_int64 version;
+  int holds = 0, rc = source_find_version(index, &version);
+  const int is_known = index->is_checked && index->is_steady && need!=INDEX_NEED_CHECK
+    && version!=INDEX_NO_VERSION && index->checked_version!=INDEX_NO_VERSION;
+  if( rc!=SQLITE_OK || (is_known && version==index->checked_version) ) return rc;
+  if( is_known && index->source.doubt==NULL ){
+    rc = bloom_schema_mark_holds(index->connection, index->schema, &index->source.mark,
                                  version - index->checked_version,
-                                 !index->config.has_hidden_ids, index->source_name, holds);
-}
-
-int bloom_index_source_doubt(bloom_index *index, const char **doubt, char **error){
-  sqlite3_int64 version = INDEX_NO_VERSION;
-  int rc = source_find_version(index, &version);
-  *doubt = NULL;
-  if( rc==SQLITE_AUTH ){
-    rc = SQLITE_OK; /* refused: then it is looked at each time */
+                                 !index->config.has_hidden_ids, index->source_name, &holds);
   }
+  index->is_checked = 0;
+  bloom_index_fixed_forget(index);
+  if( rc==SQLITE_OK && !holds ) rc = source_check(index);
   if( rc!=SQLITE_OK ) return rc;
-  if( !index->is_checked || index->checked_version!=version || version==INDEX_NO_VERSION
-     || bloom_database_may_be_swapped(index->connection->db, index->schema) ){
-    index_source source = {.name = NULL};
-    int holds = 0;
-    if( !bloom_database_may_be_swapped(index->connection->db, index->schema) ){
-      rc = source_mark_holds(index, version, &holds);
-    }
-    index->is_checked = 0;
-    bloom_index_fixed_forget(index);
-    if( rc==SQLITE_OK && !holds ) rc = bloom_index_source_check(index, &source, error);
-    if( rc==SQLITE_OK && !holds && source.doubt==NULL ){
-      rc = bloom_schema_mark_end(index->connection, index->schema, &source.mark);
-    }
-    if( rc==SQLITE_OK && !holds ){
-      bloom_schema_mark_free(&index->mark);
-      index->mark = source.mark;
-      memset(&source.mark, 0, sizeof(source.mark));
-    }
-    if( rc==SQLITE_OK ){
-      sqlite3_free(index->doubt);
-      index->doubt = source.doubt;
-      source.doubt = NULL;
-      index->is_checked = 1;
-      index->num_checks++;
-      index->checked_version = version;
-    }
-    bloom_index_source_free(&source);
-  }
-  if( rc==SQLITE_OK ) *doubt = index->doubt;
-  return rc;
+  index->is_checked = 1;
+  index->num_checks++;
+  index->checked_version = version;
+  return SQLITE_OK;
 }
 
-int bloom_index_locate_database(bloom_index *index){
-  const int rc = bloom_database_locate(index->connection, "bloom_index", index->name, index->file,
-                                       &index->schema, &index->base.zErrMsg);
+/* Makes sure that index->config is what the index there was made with. */
+static int source_find_config(bloom_index *index){
+  int is_same = 1, rc = SQLITE_OK;
+  if( index->is_config_stale ){
+    bloom_index_config_free(&index->config);
+    rc = bloom_index_config_read(index);
+    index->is_config_stale = rc!=SQLITE_OK;
+    index->is_checked = 0;
+  }
+  if( rc==SQLITE_OK && index->damage ){
+    return bloom_index_fail(index, "bloom_index: %s %s", index->name, index->damage);
+  }
+  if( rc==SQLITE_OK && !index->is_steady ) rc = bloom_index_config_compare(index, &is_same);
+  if( rc!=SQLITE_OK || is_same ) return rc;
+  return bloom_database_fail_replaced(index->connection->db, "bloom_index", index->name,
+                                      &index->base.zErrMsg);
+}
+
+int bloom_index_begin(bloom_index *index, index_need need){
+  int rc = bloom_database_locate(index->connection, "bloom_index", index->name, index->file,
+                                 &index->schema, &index->base.zErrMsg);
   index->is_steady = !bloom_database_may_be_swapped(index->connection->db, index->schema);
   if( rc!=SQLITE_OK ){
     index->is_checked = 0;
     bloom_index_fixed_forget(index);
   }
-  return rc;
-}
-
-int bloom_index_locate(bloom_index *index){
-  int is_same = 1, rc = bloom_index_locate_database(index);
-  if( rc==SQLITE_OK && index->is_config_stale ){
-    bloom_index_config_free(&index->config);
-    rc = bloom_index_config_read(index);
-    index->is_config_stale = rc!=SQLITE_OK;
-    index->is_checked = 0;
-    if( index->damage ) return bloom_index_fail_damaged(index);
-  }
-  if( rc!=SQLITE_OK || index->is_steady ) return rc;
-  rc = bloom_index_config_compare(index, &is_same);
-  if( rc!=SQLITE_OK || is_same ) return rc;
-  return bloom_database_fail_replaced(index->connection->db, "bloom_index", index->name,
-                                      &index->base.zErrMsg);
+  if( rc!=SQLITE_OK || need==INDEX_NEED_PLACE ) return rc;
+  rc = source_find_config(index);
+  return rc==SQLITE_OK ? source_find(index, need) : rc;
 }
 
 /* == Triggers ========================================================================== */
@@ -511,8 +485,7 @@ static int triggers_is_own_or_guard(const void *data, const char *name, const ch
     : bloom_guard_is_own(NULL, name, table, sql, is_own);
 }
 
-int bloom_index_check_names(bloom_index *index, const char *tables, int is_create,
-                            char **error){
+int bloom_index_check_names(bloom_index *index, const char *tables, int is_create){
   const bloom_obstacles obstacles = {"bloom_index", index->schema, index->name,
                                      triggers_is_own_or_guard, index};
   const char *name = index->name;
@@ -529,7 +502,7 @@ int bloom_index_check_names(bloom_index *index, const char *tables, int is_creat
   }
   sqlite3_str_appendall(where, ")))");
   return bloom_obstacles_refuse(index->connection, &obstacles, sqlite3_str_finish(where),
-                                is_create, error);
+                                is_create, &index->base.zErrMsg);
 }
 
 int bloom_index_triggers_read(bloom_index *index, bloom_triggers *triggers){

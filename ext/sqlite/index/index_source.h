@@ -25,63 +25,41 @@ const char *bloom_index_key_name(const bloom_index *index, int key);
 /* Sets *first and *last to these ids, if there are rows. */
 int bloom_index_source_ids(bloom_index *index, sqlite3_int64 *first, sqlite3_int64 *last);
 
-/* Returns rc, and sets *error to SQLite's message for it, if there is none yet and one is due. */
-int bloom_index_failure(const bloom_index *index, int rc, char **error);
-
-/* Fails with index->damage, which says why the table cannot be used. */
-int bloom_index_fail_damaged(bloom_index *index);
-
-/* Reads a table and its columns.  SQLITE_ERROR and *error where it has no rowid; is_strict:
+/* Reads a table and its columns.  SQLITE_ERROR where it has no rowid; is_strict:
 ** bloom_source_read(). */
-int bloom_index_source_read(const bloom_index *index, const char *table, int is_strict,
-                            bloom_source *source, char **error);
+int bloom_index_source_read(bloom_index *index, const char *table, int is_strict,
+                            bloom_source *source);
 
 /* Fails, because SQLite was told other columns than there are, and says what cures it. */
-int bloom_index_columns_fail(bloom_index *index, char **error);
+int bloom_index_columns_fail(bloom_index *index);
 
-/* The source as it is now. */
-typedef struct index_source {
-  char *name;  /* what the table is called; NULL: it is gone */
-  char *doubt; /* why entries are not trusted, so that the whole source is read; NULL: they are */
-  int is_by_triggers;  /* ours are on one table, which it is */
-  int is_by_name;      /* there are none: it is the table of the recorded name */
-  int is_by_trigger_alone; /* the doubt is about a trigger of the user's, and nothing is damaged */
-  int has_tables;  /* the index's own tables are there: else no command can run */
-  int has_trigger_on_notes; /* a user's, which may keep them out */
-  bloom_schema_mark mark;   /* the rows of the schema that say so */
-} index_source;
+/* What a method needs to know. */
+typedef enum index_need {
+  INDEX_NEED_PLACE,  /* where the index's tables are */
+  INDEX_NEED_SOURCE, /* and the configuration, and the source as it is at this version of the
+                     ** schema: all that a query needs */
+  INDEX_NEED_CHECK   /* and the source as it is now, whatever the version: of commands */
+} index_need;
 
-/* Looks at triggers and columns; where none were declared yet, index->columns are what it finds.
-** SQLITE_OK; SQLITE_ERROR with *error where the table is gone, or another column is in the place
-** of one.  The caller calls bloom_index_source_free(). */
-int bloom_index_source_check(bloom_index *index, index_source *source, char **error);
+/* Begins a method, before any of the index is read or written: nothing below asks again.  Fails
+** where index->schema does not name the object's file any more, bloom_database_locate(), or another
+** configuration is there than index->config; with index->damage; with SQLITE_ERROR where the table
+** is gone, or another column is in the place of one.  Else index->columns, where none were declared
+** yet, and index->source are what it finds. */
+int bloom_index_begin(bloom_index *index, index_need need);
 void bloom_index_source_free(index_source *source);
 
-/* Sets *doubt, which is all that queries need, and belongs to the index.  The source is looked at
-** once for each version of the schema. */
-int bloom_index_source_doubt(bloom_index *index, const char **doubt, char **error);
-
 /* Returns 1 if 'merge' may do what 'rebuild' does: the doubt is in the file, and the source is that
-** of the triggers, or, without any, has the recorded name and columns that are equal.  NULL: only
-** columns are in doubt. */
-int bloom_index_source_can_heal(const bloom_index *index, const index_source *source);
+** of the triggers, or, without any, has the recorded name and columns that are equal. */
+int bloom_index_source_can_heal(const bloom_index *index);
 
 /* Returns a doubt, behind what it is about, which may be "", with the SQL that cures it, to be
 ** freed; NULL when out of memory. */
-char *bloom_index_source_say(const bloom_index *index, const index_source *source,
-                             const char *what, const char *doubt);
+char *bloom_index_source_say(const bloom_index *index, const char *what, const char *doubt);
 
 /* Sets *doubt, to be freed, to why 'merge' must not take rows: the source's doubt, or a column's;
 ** NULL: it may. */
-int bloom_index_source_why_not_merge(const bloom_index *index, const index_source *source,
-                                     char **doubt);
-
-/* Checks that index->schema is the name of the index's database, before any of it is read or
-** written: bloom_database_locate(). */
-int bloom_index_locate_database(bloom_index *index);
-
-/* Does the same, and makes sure that index->config is what the index there was made with. */
-int bloom_index_locate(bloom_index *index);
+int bloom_index_source_why_not_merge(const bloom_index *index, char **doubt);
 
 /* Makes the triggers on the source, in place of those that there are.  In doubt they are newer than
 ** the guard, which keeps the index in doubt; where a column is gone there are none then. */
@@ -91,8 +69,7 @@ int bloom_index_triggers_drop(bloom_index *index);
 /* Fails if something of the user's has a name that the index needs, or is a trigger on
 ** NAME_changed, which may keep notes out; and names all of it, with the SQL that takes it away.
 ** tables: names as SQL, which nothing else may have. */
-int bloom_index_check_names(bloom_index *index, const char *tables, int is_create,
-                            char **error);
+int bloom_index_check_names(bloom_index *index, const char *tables, int is_create);
 
 /* The names that the triggers know the id and the indexed columns by, as renames left them. */
 typedef struct index_trigger_names {
@@ -110,10 +87,10 @@ void bloom_index_trigger_names_free(index_trigger_names *names);
 /* -- index_config.c; of the layout, index_entries.h ------------------------------------ */
 
 /* Finds the columns of index->config, as the arguments name them, among index->columns. */
-int bloom_index_config_set(bloom_index *index, char **error);
+int bloom_index_config_set(bloom_index *index);
 
 /* Sets index->config to what its columns are now, since their entries are begun anew. */
-int bloom_index_config_renew(bloom_index *index, char **error);
+int bloom_index_config_renew(bloom_index *index);
 
 /* Reads index->config, or sets index->damage. */
 int bloom_index_config_read(bloom_index *index);

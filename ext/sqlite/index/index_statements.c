@@ -96,9 +96,7 @@ void bloom_index_statement_give_back(bloom_index *index, sqlite3_stmt *statement
   while( (*place)->statement!=statement ) place = &(*place)->next;
   (*place)->is_taken = 0;
   /* Another file may come under it, which SQLite does not notice. */
-  if( (*place)->is_stale || bloom_database_may_be_swapped(index->connection->db, index->schema) ){
-    statement_free(statement_unlink(place));
-  }
+  if( (*place)->is_stale || !index->is_steady ) statement_free(statement_unlink(place));
 }
 
 void bloom_index_statements_free(bloom_index *index){
