@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "debug.h"
+#include "numeric.h"
 
 /* So many words can be counted, at most 8 bits a byte, before a byte overflows. */
 #define POPCOUNT_WORDS ((size_t)31)
@@ -71,4 +72,17 @@ int bloom_merge_filter(uint8_t *filter, const bloom_filter *other){
     for(i=offset; i<end; i++) bits[i] |= others[i];
   }
   return 1;
+}
+
+double bloom_measured_fpr(const bloom_filter *filter){
+  const bloom_encoding *encoding = filter->encoding;
+  uint32_t num_accepted = 0, i;
+  if( encoding->measured_fpr ) return encoding->measured_fpr(filter);
+  for(i=0; i<BLOOM_FPR_SAMPLE; i++){
+    if( i%BLOOM_STEP_HASHES==0 && i && bloom_is_stopped(filter) ) return 0;
+    /* 32 bits: multiples of 2^32 / golden ratio spread evenly [Knuth, TAOCP 3, 6.4]. */
+    num_accepted += (uint32_t)encoding->may_contain(
+      filter, encoding->hash_value_bytes==4 ? i * 0x9e3779b1u : bloom_sample_hash(i + 1));
+  }
+  return (double)num_accepted / BLOOM_FPR_SAMPLE;
 }

@@ -1,5 +1,6 @@
 /*
-** What goes through all bits of a filter: counting them, and the union of two filters.
+** What goes through all bits of a filter: counting them, the union of two filters, and the rate of
+** hashes that it accepts.
 */
 #ifndef BLOOM_CORE_BITS_H
 #define BLOOM_CORE_BITS_H
@@ -29,5 +30,9 @@ int bloom_has_bits_set(const bloom_filter *filter);
 /* Adds all keys of another filter, whose encoding and shape filter has.  Returns 0 if other's
 ** interrupt stopped it half-way, else 1. */
 int bloom_merge_filter(uint8_t *filter, const bloom_filter *other);
+
+/* Returns the share, 0..1, of many hashes without a pattern that the filter accepts: the real false
+** positive rate, with all weaknesses of the encoding's probing. */
+double bloom_measured_fpr(const bloom_filter *filter);
 
 #endif

@@ -16,9 +16,6 @@ const bloom_encoding *const bloom_encodings[4] = {
   NULL
 };
 
-const bloom_encoding *const bloom_written_encodings[3] = {&bloom_encoding_parquet,
-                                                          &bloom_encoding_leveldb, NULL};
-
 const bloom_encoding *const bloom_default_encoding = &bloom_encoding_leveldb;
 
 /* Returns 1 if text is name, which has small letters alone, in any case: a capital is the letter
@@ -29,8 +26,8 @@ static int encodings_is_name(const char *name, const char *text){
 }
 
 const bloom_encoding *bloom_encoding_named(const char *name){
-  const bloom_encoding *const *row;
-  for(row=bloom_written_encodings; *row && !encodings_is_name((*row)->name, name); row++){}
+  const bloom_encoding *const *row = bloom_encodings;
+  while( *row && !((*row)->add && encodings_is_name((*row)->name, name)) ) row++;
   return *row;
 }
 
@@ -39,16 +36,6 @@ const bloom_encoding *bloom_encoding_named(const char *name){
 ** Of a filter that was cut short, or with bytes behind it, the header is left.  Read as
 ** LevelDB's it would deny most of its keys.
 */
-
-static bloom_hash_value damaged_hash_int64(int64_t key){
-  (void)key;
-  return 0;
-}
-
-static bloom_hash_value damaged_hash_bytes(const uint8_t *key, size_t num_bytes){
-  (void)key, (void)num_bytes;
-  return 0;
-}
 
 static int damaged_may_contain(const bloom_filter *filter, bloom_hash_value hash){
   (void)filter, (void)hash;
@@ -83,35 +70,20 @@ static void damaged_describe(const bloom_filter *filter, int count_bits, bloom_f
   facts->note = DAMAGED ", so it may contain every key";
 }
 
-static double damaged_measured_fpr(const bloom_filter *filter){
-  (void)filter;
-  return 1;
-}
-
 /* Not in bloom_encodings: it stands for filters of any encoding, and writes none. */
 static const bloom_encoding encoding_damaged = {
   .name = "damaged",
   .hash_value_bytes = 8,
-  .hash_int64 = damaged_hash_int64,
-  .hash_bytes = damaged_hash_bytes,
+  .hash_int64 = bloom_parquet_hash_int64,
+  .hash_bytes = bloom_xxh64,
   .may_contain = damaged_may_contain,
   .may_contain_int64 = damaged_may_contain_int64,
   .may_contain_bytes = damaged_may_contain_bytes,
-  .why_no_writer = DAMAGED,
+  .why_no_add = DAMAGED,
   .magic = BLOOM_NO_MAGIC,
   .readonly_reason = damaged_readonly_reason,
   .describe = damaged_describe,
-  .measured_fpr = damaged_measured_fpr,
 };
-
-static void damaged_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *filter){
-  *filter = (bloom_filter){
-    .encoding = &encoding_damaged,
-    .bytes = bytes,
-    .bits = bytes,
-    .shape.num_bytes = num_bytes,
-  };
-}
 
 void bloom_filter_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *filter){
   const int first = num_bytes ? bytes[0] : BLOOM_NO_MAGIC;
@@ -120,7 +92,12 @@ void bloom_filter_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *fil
     if( (*row)->magic!=first ) continue;
     if( (*row)->read(bytes, num_bytes, filter) ) return;
     if( (*row)->has_header(bytes, num_bytes) ){
-      damaged_read(bytes, num_bytes, filter);
+      *filter = (bloom_filter){
+        .encoding = &encoding_damaged,
+        .bytes = bytes,
+        .bits = bytes,
+        .shape.num_bytes = num_bytes,
+      };
       return;
     }
   }

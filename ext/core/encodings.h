@@ -10,8 +10,7 @@
 ** accepts any bytes.  NULL ends the list. */
 extern const bloom_encoding *const bloom_encodings[4];
 
-/* Those of them that have a writer, and their names for a message. */
-extern const bloom_encoding *const bloom_written_encodings[3];
+/* The names of those that filters can be built in, for a message. */
 #define BLOOM_ENCODING_NAMES "'parquet' or 'leveldb'"
 
 /* The encoding of a filter for which no other was named: LevelDB's. */

@@ -104,25 +104,11 @@ static const bloom_facts bloom_no_facts = {NULL, -1, -1, -1, -1, -1, -1, -1, NUL
 #define BLOOM_MIN_TENTH_BITS 10
 #define BLOOM_MAX_TENTH_BITS 1000
 
-/* The number of hashes that measured_fpr() tests, at most. */
+/* The number of hashes that bloom_measured_fpr() tests, at most. */
 #define BLOOM_FPR_SAMPLE 131072
 
 /* Above this fill bloom_info()'s note warns. */
 #define BLOOM_NEARLY_SATURATED 0.75
-
-/* The writing half of an encoding. */
-typedef struct bloom_writer {
-  /* The shape of a filter for num_keys keys (duplicates counted) at bits_per_key bits
-  ** each, a finite number > 0.  BLOOM_TOO_BIG, with *shape untouched, if the filter's
-  ** bytes do not fit in size_t. */
-  bloom_status (*shape)(uint64_t num_keys, double bits_per_key, bloom_shape *shape);
-
-  /* Writes a filter without keys to filter[0 .. shape->num_bytes). */
-  void (*clear)(const bloom_shape *shape, uint8_t *filter);
-
-  /* Adds the keys that have these hashes.  Neither their order nor duplicates matter. */
-  void (*add)(const bloom_shape *shape, uint8_t *filter, const bloom_hash_run *runs);
-} bloom_writer;
 
 /* One way of writing a filter as bytes: a row in the list of encodings. */
 typedef struct bloom_encoding {
@@ -141,12 +127,21 @@ typedef struct bloom_encoding {
   int (*may_contain_int64)(const bloom_filter *filter, int64_t key);
   int (*may_contain_bytes)(const bloom_filter *filter, const uint8_t *key, size_t num_bytes);
 
-  /* -- Writing --------------------------------------------------------------- */
+  /* -- Writing: shape, clear and add are NULL if filters need more than keys --- */
 
-  const bloom_writer *writer; /* NULL: filters need more than keys */
+  /* The shape of a filter for num_keys keys (duplicates counted) at bits_per_key bits
+  ** each, a finite number > 0.  BLOOM_TOO_BIG, with *shape untouched, if the filter's
+  ** bytes do not fit in size_t. */
+  bloom_status (*shape)(uint64_t num_keys, double bits_per_key, bloom_shape *shape);
 
-  /* Why there is no writer, as the end of a message that begins with "the filter is". */
-  const char *why_no_writer;
+  /* Writes a filter without keys to filter[0 .. shape->num_bytes). */
+  void (*clear)(const bloom_shape *shape, uint8_t *filter);
+
+  /* Adds the keys that have these hashes.  Neither their order nor duplicates matter. */
+  void (*add)(const bloom_shape *shape, uint8_t *filter, const bloom_hash_run *runs);
+
+  /* Why add is NULL, as the end of a message that begins with "the filter is". */
+  const char *why_no_add;
 
   /* The smallest size, in tenths of a bit per key, 10..1000, at which a filter of
   ** num_keys keys has at most this false positive rate, 0 < fpr < 1.  Returns 0 if there
@@ -168,19 +163,17 @@ typedef struct bloom_encoding {
   ** NULL if magic is BLOOM_NO_MAGIC. */
   int (*has_header)(const uint8_t *bytes, size_t num_bytes);
 
-  /* NULL if the filter can be merged with others and, where the encoding has a writer,
-  ** keys can be added to it.  Else the reason why not, as the end of a message that begins
+  /* NULL if the filter can be merged with others and, where the encoding has add(), keys
+  ** can be added to it.  Else the reason why not, as the end of a message that begins
   ** with "the filter is".  NULL instead of a function: that is so of every filter. */
   const char *(*readonly_reason)(const bloom_filter *filter);
 
   /* Describes a filter.  What takes reading its bits is set only if count_bits is. */
   void (*describe)(const bloom_filter *filter, int count_bits, bloom_facts *facts);
 
-  /* The share, 0..1, of many hashes without a pattern that the filter accepts: the real
-  ** false positive rate, with all weaknesses of the encoding's probing. */
+  /* What bloom_measured_fpr() is, and how many hashes it tests; NULL: the share of
+  ** BLOOM_FPR_SAMPLE hashes that may_contain() accepts. */
   double (*measured_fpr)(const bloom_filter *filter);
-
-  /* How many hashes that are; NULL: BLOOM_FPR_SAMPLE. */
   uint64_t (*num_tried)(const bloom_filter *filter);
 } bloom_encoding;
 

@@ -12,10 +12,6 @@
 
 #define TWO_63 9223372036854775808.0
 
-void bloom_equal_kinds_init(bloom_equal_kinds *kinds, sqlite3 *db){
-  *kinds = (bloom_equal_kinds){.has_few_digits = (char)bloom_db_has_few_digits(db)};
-}
-
 /* ---- Texts --------------------------------------------------------------------------- */
 
 #define EACH_BYTE 0x0101010101010101u
@@ -64,13 +60,6 @@ static inline uint64_t add_word(uint64_t hash, uint64_t word){
   return bloom_rotate_left64(hash, 27) * prime1 + 0x85ebca77c2b2ae63u;
 }
 
-/* Returns the hash, by the end of XXH64. */
-static inline uint64_t end_words(uint64_t hash){
-  hash = (hash ^ hash >> 33) * 0xc2b2ae3d27d4eb4fu;
-  hash = (hash ^ hash >> 29) * 0x165667b19e3779f9u;
-  return hash ^ hash >> 32;
-}
-
 /* What the words of a text were so far. */
 typedef struct text_words {
   uint64_t hash, letters, nul;
@@ -90,7 +79,7 @@ static inline folded_text fold_text(const uint8_t *text, size_t num_bytes){
   words.hash = num_bytes * BLOOM_GOLDEN_RATIO;
   for(i=0; i+8<num_bytes; i+=8) fold_word(&words, bloom_load64_le(text + i));
   if( num_bytes>0 ) fold_word(&words, last_word(text, num_bytes));
-  return (folded_text){end_words(words.hash), (words.nul & EACH_BYTE*0x80)!=0,
+  return (folded_text){bloom_mix64(words.hash), (words.nul & EACH_BYTE*0x80)!=0,
                        (words.letters & EACH_BYTE*0x80)!=0};
 }
 
@@ -171,9 +160,8 @@ static void set_real(equal_forms *forms, double real){
 }
 
 /* Sets what a TEXT may be compared as.  A TEXT beyond 2^53 that is written as a REAL may be an
-** INTEGER to versions that read as far as a NUL, which ends at 2^63.  A number is known by its
-** text only where a REAL may be. */
-static int set_text(const bloom_equal_kinds *kinds, equal_forms *forms, sqlite3_value *value){
+** INTEGER to versions that read as far as a NUL, which ends at 2^63. */
+static int set_text(equal_forms *forms, sqlite3_value *value){
   const uint8_t *text = sqlite3_value_text(value);
   const size_t num_bytes = (size_t)sqlite3_value_bytes(value);
   if( text==NULL ) return SQLITE_NOMEM;
@@ -187,19 +175,10 @@ static int set_text(const bloom_equal_kinds *kinds, equal_forms *forms, sqlite3_
       forms->is_integer = 1;
       forms->integer = sqlite3_value_int64(value);
     }
-    if( !kinds->has_few_digits ) return SQLITE_OK;
+    return SQLITE_OK;
   }
   forms->is_text = 1;
   forms->text_hash = hash_of_text(text, num_bytes);
-  return SQLITE_OK;
-}
-
-/* Sets the hash of a REAL's text as this SQLite writes it. */
-static int set_text_of_real(equal_forms *forms, sqlite3_value *value){
-  const uint8_t *text = sqlite3_value_text(value);
-  if( text==NULL ) return SQLITE_NOMEM;
-  forms->is_text = 1;
-  forms->text_hash = hash_of_text(text, (size_t)sqlite3_value_bytes(value));
   return SQLITE_OK;
 }
 
@@ -231,10 +210,7 @@ static void push_stored(
     push_equal(hashes, bloom_hash_of_cell(forms->real, bloom_cell_of(bloom_steps_of(forms->real))));
     if( is_large_real(forms->real) ) kinds->has_large_real = 1;
   }
-  if( forms->is_text ){
-    push_equal(hashes, forms->text_hash);
-    kinds->has_text = 1;
-  }
+  if( forms->is_text ) push_equal(hashes, forms->text_hash);
 }
 
 static void push_cells(bloom_equal_hashes *hashes, double real){
@@ -262,7 +238,6 @@ int bloom_equal_hashes_of(
 ){
   const int type = sqlite3_value_type(value);
   equal_forms forms = {.is_integer = 0};
-  int rc = SQLITE_OK;
   hashes->num_hashes = hashes->is_maybe = 0;
   switch( type ){
     case SQLITE_NULL:
@@ -273,20 +248,18 @@ int bloom_equal_hashes_of(
       break;
     case SQLITE_FLOAT:
       set_real(&forms, sqlite3_value_double(value));
-      /* The text of infinity is no number.  It takes long to write a REAL: only if there is a text
-      ** to find. */
-      if( (!is_query || kinds->has_text)
-       && (kinds->has_few_digits || !(forms.real>=-DBL_MAX && forms.real<=DBL_MAX)) ){
-        rc = set_text_of_real(&forms, value);
+      if( !(forms.real>=-DBL_MAX && forms.real<=DBL_MAX) ){ /* its text is no number */
+        forms.is_text = 1;
+        forms.text_hash = forms.real<0 ? fold_text((const uint8_t *)"-Inf", 4).hash
+                                       : fold_text((const uint8_t *)"Inf", 3).hash;
       }
       break;
     case SQLITE_TEXT:
-      rc = set_text(kinds, &forms, value);
+      if( set_text(&forms, value)!=SQLITE_OK ) return SQLITE_NOMEM;
       break;
     default:
       return push_blob(value, hashes);
   }
-  if( rc!=SQLITE_OK ) return rc;
   if( is_query ) push_asked(kinds, &forms, hashes);
   else push_stored(kinds, &forms, hashes);
   return SQLITE_OK;

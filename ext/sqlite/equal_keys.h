@@ -19,8 +19,8 @@
 ** NUL: NOCASE compares no further.  An index on a REAL column is searched for the REAL next to
 ** an INTEGER beyond 2^53, so such numbers are looked up as REALs, too, or may be there.
 **
-** How REALs are written and decimals are read depends on the SQLite that runs, which is the same
-** for all keys of a statement.  Source: sqlite.org/datatype3.html, sections 3, 4.2 and 7.1.
+** REALs are written with 15 digits at least; where the application has SQLite write fewer, there is
+** no filter.  Source: sqlite.org/datatype3.html, sections 3, 4.2 and 7.1.
 */
 #ifndef BLOOM_SQLITE_EQUAL_KEYS_H
 #define BLOOM_SQLITE_EQUAL_KEYS_H
@@ -31,10 +31,8 @@
 
 /* Which kinds of keys the filter holds, so that a look-up skips hashes that could match none. */
 typedef struct bloom_equal_kinds {
-  char has_text;          /* that is no number */
   char has_large_integer; /* beyond 2^53 */
   char has_large_real;    /* beyond 2^53 */
-  char has_few_digits;    /* the application has SQLite write REALs with fewer than 15 digits */
 } bloom_equal_kinds;
 
 /* An INTEGER, two cells and a text at most. */
@@ -45,9 +43,6 @@ typedef struct bloom_equal_hashes {
   int is_maybe;   /* of what is asked: it may be there, whatever the hashes */
   uint64_t hashes[BLOOM_MAX_EQUAL_HASHES];
 } bloom_equal_hashes;
-
-/* Sets *kinds, before the first key, to what the connection says. */
-void bloom_equal_kinds_init(bloom_equal_kinds *kinds, sqlite3 *db);
 
 /* Sets *hashes to the hashes to store a value by, and *kinds gets its kind; or, is_query, those
 ** to look it up by among keys of these kinds.  SQLITE_OK or SQLITE_NOMEM. */
@@ -60,14 +55,13 @@ int bloom_equal_hashes_of(
 int bloom_equal_plain_text(const uint8_t *text, size_t num_bytes, uint64_t *hash);
 
 /* Returns 1 and sets *hash if a REAL has one hash: it is an integer, or far from any and from other
-** cells, and REALs are written with 15 digits at least. */
+** cells. */
 int bloom_equal_plain_real(double real, uint64_t *hash);
 
-/* Returns 1 and sets *hash if that is the one hash, stored and asked, of a value of this type:
-** most values' case.  Inline because it runs once a row. */
-static inline int bloom_has_one_hash(
-  const bloom_equal_kinds *kinds, int type, sqlite3_value *value, uint64_t *hash
-){
+/* Returns 1 and sets *hash if that is the one hash, stored and asked, of a value: most values'
+** case.  Inline because it runs once a row. */
+static inline int bloom_has_one_hash(sqlite3_value *value, uint64_t *hash){
+  const int type = sqlite3_value_type(value);
   if( type==SQLITE_INTEGER ){
     const int64_t integer = sqlite3_value_int64(value);
     *hash = bloom_parquet_hash_int64(integer);
@@ -77,10 +71,7 @@ static inline int bloom_has_one_hash(
     const uint8_t *text = sqlite3_value_text(value);
     return text && bloom_equal_plain_text(text, (size_t)sqlite3_value_bytes(value), hash);
   }
-  if( type==SQLITE_FLOAT && !kinds->has_few_digits ){
-    return bloom_equal_plain_real(sqlite3_value_double(value), hash);
-  }
-  return 0;
+  return type==SQLITE_FLOAT && bloom_equal_plain_real(sqlite3_value_double(value), hash);
 }
 
 #endif

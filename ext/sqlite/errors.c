@@ -87,17 +87,20 @@ const char *bloom_type_name(sqlite3_value *value){
   switch( sqlite3_value_type(value) ){
     case SQLITE_INTEGER: return "INTEGER";
     case SQLITE_FLOAT:   return "REAL";
-    case SQLITE_NULL:    return "a virtual table's handle, which only bloom_may_contain() takes";
+    case SQLITE_NULL:    return "a handle that bloom_may_contain() alone takes";
     default:             return "TEXT";
   }
 }
 
-char *bloom_real_literal(double number){
-  int is_exact = 0;
-  const double rounded = number>=-1e308
-      && number<=1e308 ? bloom_real_of_15_digits(number, &is_exact) : number;
-  /* As many digits as tell it from its neighbours. */
-  return sqlite3_mprintf(rounded==number || !is_exact ? "%!.15g" : "%!.17g", number);
+/* Returns the literal of a REAL, of as many digits as tell it from its neighbours. */
+static char *real_literal(double number){
+  char text[32];
+  double read;
+  sqlite3_snprintf(sizeof(text), text, "%!.15g", number);
+  if( bloom_read_number(text + (text[0]=='-'), &read) && read!=(number<0 ? -number : number) ){
+    sqlite3_snprintf(sizeof(text), text, "%!.17g", number);
+  }
+  return sqlite3_mprintf("%s", text);
 }
 
 /* Returns the literal of a TEXT, with dots after it if it was cut. */
@@ -118,7 +121,7 @@ static char *text_literal(sqlite3_value *value){
 char *bloom_literal(sqlite3_value *value){
   switch( sqlite3_value_type(value) ){
     case SQLITE_INTEGER: return sqlite3_mprintf("%lld", sqlite3_value_int64(value));
-    case SQLITE_FLOAT:   return bloom_real_literal(sqlite3_value_double(value));
+    case SQLITE_FLOAT:   return real_literal(sqlite3_value_double(value));
     case SQLITE_TEXT:    return text_literal(value);
     case SQLITE_BLOB:    return sqlite3_mprintf("a BLOB of %d bytes", sqlite3_value_bytes(value));
     default:             return sqlite3_mprintf("NULL");

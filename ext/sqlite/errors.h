@@ -69,8 +69,4 @@ const char *bloom_type_name(sqlite3_value *value);
 ** is cut, with dots after it.  NULL if there is no memory. */
 char *bloom_literal(sqlite3_value *value);
 
-/* Returns a REAL as an SQL literal for a message, to be freed with sqlite3_free().  NULL if there
-** is no memory. */
-char *bloom_real_literal(double number);
-
 #endif

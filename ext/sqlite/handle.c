@@ -128,26 +128,25 @@ static void handle_release(bloom_handle_pool *pool, bloom_handle *handle){
 
 /* ---- Handles -------------------------------------------------------------------- */
 
-bloom_handle_status bloom_handle_open(
+int bloom_handle_open(
   bloom_handle_pool *pool, sqlite3 *db, size_t num_bytes, bloom_handle **opened
 ){
   bloom_handle *handle = handle_acquire(pool, num_bytes);
-  if( handle==NULL ) return BLOOM_HANDLE_NOMEM;
+  if( handle==NULL ) return SQLITE_NOMEM;
   if( !number_handle(handle, db) ){
     handle_release(pool, handle);
-    return BLOOM_HANDLE_NONE_LEFT;
+    return SQLITE_FULL;
   }
   pool->num_users++;
   handle->test = NULL;
-  handle->test_keys = NULL;
   *opened = handle;
-  return BLOOM_HANDLE_OPEN;
+  return SQLITE_OK;
 }
 
 void bloom_handle_close(bloom_handle *handle){
   bloom_handle_slot *slot = slot_of(handle->number);
-  assert( slot->handle==handle );
   bloom_handle_pool *pool = handle->pool;
+  assert( slot->handle==handle );
   atomic_store(&slot->db, NULL);
   atomic_store(&slot->number, 0);
   handle_release(pool, handle);
@@ -167,50 +166,40 @@ void bloom_handle_result(sqlite3_context *context, const bloom_handle *handle, i
 
 /* -- The filter of an argument ---------------------------------------------- */
 
-bloom_filter_arg_status bloom_filter_arg(
+int bloom_filter_arg(
   sqlite3 *db, sqlite3_value *value, bloom_filter *storage, const bloom_filter **filter
 ){
   const int type = sqlite3_value_type(value);
   const void *bytes;
   size_t num_bytes;
+  *filter = NULL;
   if( type==SQLITE_NULL ){ /* a handle's type, too */
     const bloom_handle *handle =
         bloom_handle_find(db, sqlite3_value_pointer(value, bloom_handle_type));
-    if( handle==NULL ) return BLOOM_ARG_NULL;
-    if( !bloom_handle_has_filter(handle) ) return BLOOM_ARG_NO_FILTER;
-    *filter = &handle->filter;
-    return BLOOM_ARG_FILTER;
+    if( handle && handle->test ) return SQLITE_MISMATCH;
+    if( handle ) *filter = &handle->filter;
+    return SQLITE_OK;
   }
-  if( type!=SQLITE_BLOB ) return BLOOM_ARG_NO_FILTER;
+  if( type!=SQLITE_BLOB ) return SQLITE_MISMATCH;
   bytes = sqlite3_value_blob(value);
   num_bytes = (size_t)sqlite3_value_bytes(value);
-  if( bytes==NULL && num_bytes>0 ) return BLOOM_ARG_NOMEM;
+  if( bytes==NULL && num_bytes>0 ) return SQLITE_NOMEM;
   bloom_filter_read(bytes, num_bytes, storage);
   *filter = storage;
-  return BLOOM_ARG_FILTER;
-}
-
-const char *bloom_no_filter_name(sqlite3 *db, sqlite3_value *value){
-  const bloom_handle *handle = bloom_handle_find(db,
-                                                 sqlite3_value_pointer(value, bloom_handle_type));
-  if( handle && handle->test_keys ){
-    return "bloom_filter()'s handle: bloom_may_contain() alone takes it";
-  }
-  return bloom_type_name(value);
+  return SQLITE_OK;
 }
 
 const bloom_filter *bloom_filter_arg_or_fail(
   sqlite3_context *context, const char *function, sqlite3_value *value, sqlite3_value *next,
   bloom_filter *storage
 ){
-  sqlite3 *db = sqlite3_context_db_handle(context);
-  const bloom_filter *filter = NULL;
-  const bloom_filter_arg_status status = bloom_filter_arg(db, value, storage, &filter);
-  if( status==BLOOM_ARG_NOMEM ) sqlite3_result_error_nomem(context);
-  if( status==BLOOM_ARG_NO_FILTER ){
+  const bloom_filter *filter;
+  const int rc = bloom_filter_arg(sqlite3_context_db_handle(context), value, storage, &filter);
+  if( rc==SQLITE_NOMEM ) sqlite3_result_error_nomem(context);
+  if( rc==SQLITE_MISMATCH ){
     const int is_swapped = next
         && (sqlite3_value_type(next)==SQLITE_BLOB || bloom_handle_of(context, next));
-    bloom_fail(context, BLOOM_ERROR_FILTER, function, bloom_no_filter_name(db, value),
+    bloom_fail(context, BLOOM_ERROR_FILTER, function, bloom_type_name(value),
                is_swapped ? "; the filter comes first" : "");
   }
   return filter;
@@ -218,13 +207,13 @@ const bloom_filter *bloom_filter_arg_or_fail(
 
 const bloom_filter *bloom_changeable_filter_or_fail(
   sqlite3_context *context, const char *function, sqlite3_value *value, sqlite3_value *next,
-  int needs_writer, bloom_filter *storage
+  int needs_add, bloom_filter *storage
 ){
   const bloom_filter *filter = bloom_filter_arg_or_fail(context, function, value, next, storage);
   const char *reason;
   if( filter==NULL ) return NULL;
   reason = filter->encoding->readonly_reason ? filter->encoding->readonly_reason(filter) : NULL;
-  if( needs_writer && filter->encoding->writer==NULL ) reason = filter->encoding->why_no_writer;
+  if( needs_add && filter->encoding->add==NULL ) reason = filter->encoding->why_no_add;
   if( reason==NULL ) return filter;
   bloom_fail(context,
              "%s(): argument 1 (filter) must be a filter that keys can be added to; the filter is "

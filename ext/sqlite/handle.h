@@ -31,19 +31,20 @@ extern const char bloom_handle_type[29];
 /* A filter with bytes of its own.  It is opened and closed on one connection. */
 typedef struct bloom_handle {
   bloom_filter filter; /* of bytes; set by the function that fills them */
-  /* NULL, or the function to call in place of testing filter, which is unused then.  It
-  ** returns 1, 0, BLOOM_TEST_NULL or BLOOM_TEST_NOMEM. */
-  int (*test)(void *data, sqlite3_value *key);
+  /* NULL: the handle is bloom_open()'s, whose filter other functions read.  Else the function to
+  ** call in place of testing filter, which is unused then; it returns 1, 0, BLOOM_TEST_NULL or
+  ** BLOOM_TEST_NOMEM. */
+  int (*test)(void *data, int num_keys, sqlite3_value **keys);
   void *test_data;
-  /* NULL, or the function for a handle of bloom_filter(), which may have several keys. */
-  int (*test_keys)(void *data, int num_keys, sqlite3_value **keys);
-  int num_keys; /* of test_keys; 0: any number */
+  int num_keys; /* of bloom_filter(), 0: any number; BLOOM_ONE_KEY of a virtual table */
   uintptr_t number;
-  size_t max_bytes;    /* the room in bytes */
+  size_t max_bytes; /* the room in bytes */
   struct bloom_handle_pool *pool;
   struct bloom_handle *next; /* in the list of handles that the pool keeps */
   uint8_t bytes[];
 } bloom_handle;
+
+#define BLOOM_ONE_KEY (-1) /* which may be a tuple */
 
 /* Closed handles with large buffers, for the next ones of the same connection. */
 typedef struct bloom_handle_pool {
@@ -52,26 +53,16 @@ typedef struct bloom_handle_pool {
   int num_users; /* its owner and the open handles */
 } bloom_handle_pool;
 
-/* Returns 1 if a handle has a filter that other functions can read: it is bloom_open()'s. */
-static inline int bloom_handle_has_filter(const bloom_handle *handle){
-  return handle->test==NULL && handle->test_keys==NULL;
-}
-
 /* Returns an empty pool; NULL if there is no memory. */
 void *bloom_handle_pool_new(void);
 
 /* Frees a pool, once its last handle is closed. */
 void bloom_handle_pool_free(void *data);
 
-typedef enum bloom_handle_status {
-  BLOOM_HANDLE_OPEN,
-  BLOOM_HANDLE_NOMEM,
-  BLOOM_HANDLE_NONE_LEFT /* all are open, or a 32-bit process has used up its numbers */
-} bloom_handle_status;
-
-/* Opens a handle on a connection, with room for num_bytes that the caller fills and
-** reads into its filter.  *opened is set on BLOOM_HANDLE_OPEN. */
-bloom_handle_status bloom_handle_open(
+/* Opens a handle on a connection, with room for num_bytes that the caller fills and reads into its
+** filter.  SQLITE_OK with *opened set; SQLITE_NOMEM; or SQLITE_FULL: all are open, or a 32-bit
+** process has used up its numbers. */
+int bloom_handle_open(
   bloom_handle_pool *pool, sqlite3 *db, size_t num_bytes, bloom_handle **opened
 );
 
@@ -111,29 +102,13 @@ static inline const bloom_handle *bloom_handle_of(sqlite3_context *context, sqli
 
 /* -- The filter of an argument ---------------------------------------------- */
 
-/*
-** The filter that an SQL value stands for: a BLOB, which is parsed each time, or a handle,
-** which bloom_open() parsed once.
-*/
-
-typedef enum bloom_filter_arg_status {
-  BLOOM_ARG_FILTER,
-  BLOOM_ARG_NULL,      /* SQL NULL */
-  BLOOM_ARG_NO_FILTER, /* neither BLOB nor handle, or a handle without a filter's bytes */
-  BLOOM_ARG_NOMEM
-} bloom_filter_arg_status;
-
-/*
-** Finds the filter that a value stands for on a connection.  Only with BLOOM_ARG_FILTER
-** *filter is set: to the handle's filter, or to *storage, which was read from the BLOB.  It
-** is valid during the function call; a BLOB's only until the value is used again.
-*/
-bloom_filter_arg_status bloom_filter_arg(
+/* Finds the filter that a value stands for on a connection.  SQLITE_OK with *filter set: to the
+** handle's filter; to *storage, which was read from the BLOB; or to NULL for SQL NULL.  It is valid
+** during the function call; a BLOB's only until the value is used again.  SQLITE_MISMATCH if it is
+** neither BLOB nor handle, or a handle without a filter's bytes; or SQLITE_NOMEM. */
+int bloom_filter_arg(
   sqlite3 *db, sqlite3_value *value, bloom_filter *storage, const bloom_filter **filter
 );
-
-/* Returns a name for a value that cannot be a filter, for a message. */
-const char *bloom_no_filter_name(sqlite3 *db, sqlite3_value *value);
 
 /* Returns the filter of a scalar function's first argument.  NULL if the argument is NULL, or,
 ** with an error in the function's name set on context, if it cannot be a filter.  next is the
@@ -145,10 +120,10 @@ const bloom_filter *bloom_filter_arg_or_fail(
 );
 
 /* Returns the filter of an argument that is to be changed.  Fails, too, with the encoding's
-** reason, if the filter cannot be merged, or, needs_writer, if keys cannot be added to it. */
+** reason, if the filter cannot be merged, or, needs_add, if keys cannot be added to it. */
 const bloom_filter *bloom_changeable_filter_or_fail(
   sqlite3_context *context, const char *function, sqlite3_value *value, sqlite3_value *next,
-  int needs_writer, bloom_filter *storage
+  int needs_add, bloom_filter *storage
 );
 
 #endif

@@ -58,7 +58,7 @@ static const char *read_exponent(const char *text, int *exponent){
 
 /* Reads a number.  10^22 is the largest power of ten that a double holds exactly, and 15 digits
 ** are fewer than its 53 bits: one product, or one quotient, of the two is rounded once. */
-int bloom_read_number(const char *text, double *number, int *is_exact){
+int bloom_read_number(const char *text, double *number){
   static const double powers[] = {
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22
@@ -82,19 +82,10 @@ int bloom_read_number(const char *text, double *number, int *is_exact){
   while( bloom_is_space(*text) ) text++;
   if( *text ) return 0;
   power += exponent;
-  *is_exact = power>=-max_power && power<=max_power;
   for(; power>max_power; power-=max_power) digits *= powers[max_power];
   for(; power<-max_power; power+=max_power) digits /= powers[max_power];
   *number = power<0 ? digits / powers[-power] : digits * powers[power];
   return 1;
-}
-
-double bloom_real_of_15_digits(double value, int *is_exact){
-  char text[32];
-  double number = 0;
-  sqlite3_snprintf(sizeof(text), text, "%.14e", value);
-  bloom_read_number(text + (text[0]=='-'), &number, is_exact);
-  return text[0]=='-' ? -number : number;
 }
 
 /* -- Tuples ----------------------------------------------------------------- */

@@ -50,13 +50,8 @@ static inline int bloom_real_is_integer(double real, int64_t *integer){
 int bloom_is_space(char c);
 
 /* Reads a text that is a number, blanks around it, and nothing else: digits, a point, an exponent.
-** Not strtod(), which reads the point as the locale has it.  *is_exact: of at most 15 digits, it
-** is the REAL that they are nearest to.  Returns 0 if the text is no number. */
-int bloom_read_number(const char *text, double *number, int *is_exact);
-
-/* Returns a finite REAL rounded to 15 significant digits, whatever the locale.  *is_exact: it is
-** the REAL that those digits are nearest to, and not one of its neighbours. */
-double bloom_real_of_15_digits(double value, int *is_exact);
+** Not strtod(), which reads the point as the locale has it.  Returns 0 if the text is no number. */
+int bloom_read_number(const char *text, double *number);
 
 /* Returns the key of a REAL: BLOOM_KEY_INTEGER or BLOOM_KEY_BYTES. */
 bloom_key_kind bloom_real_key_of(double value, bloom_key *key);

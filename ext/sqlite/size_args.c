@@ -11,9 +11,6 @@
 #include "connection.h"
 #include "key.h"
 
-/* More than any capacity that was meant. */
-#define HUGE_CAPACITY 1e18
-
 /* A filter that lets so many keys through is of no use. */
 #define MIN_HOPELESS_FPR 0.98
 
@@ -35,23 +32,14 @@ const char *bloom_name_arg(sqlite3_value *value){
   return name;
 }
 
-int bloom_is_number_in(sqlite3_value *value, double min, double max){
-  const int type = sqlite3_value_type(value);
-  double number;
-  if( type!=SQLITE_INTEGER && type!=SQLITE_FLOAT ) return 0;
-  number = sqlite3_value_double(value);
-  return number>min && number<=max;
-}
-
 const char *bloom_text_hint(const char *text, char hint[BLOOM_HINT_BYTES]){
   const size_t num_chars = strcspn(text, "%");
   const int is_percent = text[num_chars]=='%';
   const char *rest = &text[num_chars + (size_t)is_percent];
   double number;
-  int is_exact;
   if( num_chars>=BLOOM_HINT_BYTES || rest[strspn(rest, " ")] ) return NULL;
   sqlite3_snprintf(BLOOM_HINT_BYTES, hint, "%.*s", (int)num_chars, text);
-  if( !bloom_read_number(hint, &number, &is_exact) ) return NULL;
+  if( !bloom_read_number(hint, &number) ) return NULL;
   if( !(number>0 && number<=100) || (is_percent && number>=100) ) return NULL;
   sqlite3_snprintf(BLOOM_HINT_BYTES, hint,
                    is_percent ? "for %.6g %% write %.8g" : "write %.6g, without quotes", number,
@@ -64,43 +52,25 @@ const char *bloom_number_hint(sqlite3_value *value, char hint[BLOOM_HINT_BYTES])
   return text ? bloom_text_hint(text, hint) : NULL;
 }
 
-int bloom_read_bits_per_key(
-  sqlite3_context *context, bloom_arg arg, sqlite3_value *next, int has_encoding,
-  double *bits_per_key
-){
+int bloom_read_bits_per_key(sqlite3_context *context, bloom_arg arg, double *bits_per_key){
+  const int type = sqlite3_value_type(arg.value);
   char hint[BLOOM_HINT_BYTES];
-  const char *name, *meant;
-  if( bloom_is_number_in(arg.value, 0, 100) ){
-    *bits_per_key = sqlite3_value_double(arg.value);
+  *bits_per_key = BLOOM_DEFAULT_BITS_PER_KEY;
+  if( type==SQLITE_NULL ) return SQLITE_OK;
+  *bits_per_key = sqlite3_value_double(arg.value);
+  if( (type==SQLITE_INTEGER || type==SQLITE_FLOAT) && *bits_per_key>0 && *bits_per_key<=100 ){
     return SQLITE_OK;
   }
-  if( sqlite3_value_type(arg.value)==SQLITE_NULL ){
-    *bits_per_key = BLOOM_DEFAULT_BITS_PER_KEY;
-    return SQLITE_OK;
-  }
-  name = sqlite3_value_type(arg.value)==SQLITE_TEXT ? bloom_name_arg(arg.value) : NULL;
-  meant = name ? bloom_text_hint(name, hint) : NULL;
-  if( has_encoding && name && bloom_encoding_named(name) ) meant = "the encoding comes last";
-  if( next && bloom_is_number_in(arg.value, 100, HUGE_CAPACITY)
-   && bloom_is_number_in(next, 0, 100) ){
-    meant = "the capacity comes after bits_per_key";
-  }
-  bloom_fail_arg(context, arg, "a number in 1..100, or a rate above 0 and below 1", meant);
+  bloom_fail_arg(context, arg, "a number in 1..100, or a rate above 0 and below 1",
+                 bloom_number_hint(arg.value, hint));
   return SQLITE_ERROR;
 }
 
-int bloom_read_capacity(sqlite3_context *context, bloom_arg arg, const char *hint,
-                        sqlite3_int64 *capacity){
-  sqlite3_int64 integer;
-  if( bloom_integer_arg(arg.value, &integer) && integer>=0 ){
-    *capacity = integer;
-    return SQLITE_OK;
-  }
-  if( sqlite3_value_type(arg.value)==SQLITE_NULL ){
-    *capacity = BLOOM_NO_CAPACITY;
-    return SQLITE_OK;
-  }
-  bloom_fail_arg(context, arg, "an integer in 0..9223372036854775807", hint);
+int bloom_read_capacity(sqlite3_context *context, bloom_arg arg, sqlite3_int64 *capacity){
+  *capacity = BLOOM_NO_CAPACITY;
+  if( sqlite3_value_type(arg.value)==SQLITE_NULL ) return SQLITE_OK;
+  if( bloom_integer_arg(arg.value, capacity) && *capacity>=0 ) return SQLITE_OK;
+  bloom_fail_arg(context, arg, "an integer in 0..9223372036854775807", NULL);
   return SQLITE_ERROR;
 }
 
@@ -149,17 +119,13 @@ static int read_size_args(
     if( rc!=SQLITE_OK ) return rc;
   }
   if( num_args>bits_at ){
-    sqlite3_value *next = num_args>bits_at+1 ? args[bits_at+1] : NULL;
     bloom_arg arg = function->bits;
     arg.value = args[bits_at];
-    if( bloom_read_bits_per_key(context, arg, next, function->encoding==NULL,
-                                &size->bits_per_key)!=SQLITE_OK ){
-      return SQLITE_ERROR;
-    }
+    if( bloom_read_bits_per_key(context, arg, &size->bits_per_key)!=SQLITE_OK ) return SQLITE_ERROR;
   }
   if( num_args>bits_at+1 ){
-    bloom_arg arg = {function->bits.function, bits_at + 2, "capacity", args[bits_at+1]};
-    return bloom_read_capacity(context, arg, NULL, &size->capacity);
+    const bloom_arg arg = {function->bits.function, bits_at + 2, "capacity", args[bits_at+1]};
+    return bloom_read_capacity(context, arg, &size->capacity);
   }
   return SQLITE_OK;
 }
@@ -241,7 +207,7 @@ int bloom_find_bits_per_key(
                         "%.3g%s; %s may reach less", arg.function, arg.number, arg.name, rate,
                (sqlite3_int64)num_keys, is_hopeless ? ", as are all below " : "; ",
                is_hopeless ? MIN_HOPELESS_FPR : best_rate*1.01, is_hopeless ? "" : " is in reach",
-               encoding->writer ? "another encoding, or partitions by bloom_partition(),"
+               encoding->add ? "another encoding, or partitions by bloom_partition(),"
                  : "more keys in a set, or a larger capacity,");
     return SQLITE_ERROR;
   }
@@ -263,7 +229,7 @@ int bloom_find_shape(
   sqlite3_context *context, const bloom_encoding *encoding, uint64_t num_keys, double bits_per_key,
   bloom_shape *shape
 ){
-  if( encoding->writer->shape(num_keys, bits_per_key, shape)==BLOOM_OK
+  if( encoding->shape(num_keys, bits_per_key, shape)==BLOOM_OK
    && shape->num_bytes<=bloom_max_value_bytes(context) ){
     return SQLITE_OK;
   }

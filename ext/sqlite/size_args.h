@@ -33,20 +33,13 @@ static inline int bloom_is_rate(double bits_per_key){
 
 /* -- Reading one argument ---------------------------------------------------------- */
 
-/* Reads a number in 1..100, or a rate above 0 and below 1; NULL means the default.  next is the
-** argument behind it, NULL if there is none: the two may have been swapped.  SQLITE_OK with
-** *bits_per_key set, or the error set on context, which speaks of the encoding if the function
-** has one. */
-int bloom_read_bits_per_key(
-  sqlite3_context *context, bloom_arg arg, sqlite3_value *next, int has_encoding,
-  double *bits_per_key
-);
+/* Reads a number in 1..100, or a rate above 0 and below 1; NULL means the default.  SQLITE_OK, or
+** the error set on context. */
+int bloom_read_bits_per_key(sqlite3_context *context, bloom_arg arg, double *bits_per_key);
 
 /* Reads an integer in 0..2^63-1; NULL means BLOOM_NO_CAPACITY.  A REAL may be written where it is
-** an integer: 1e6.  SQLITE_OK with *capacity set, or the error set on context, hint behind it as
-** in bloom_fail_arg(). */
-int bloom_read_capacity(sqlite3_context *context, bloom_arg arg, const char *hint,
-                        sqlite3_int64 *capacity);
+** an integer: 1e6.  SQLITE_OK, or the error set on context. */
+int bloom_read_capacity(sqlite3_context *context, bloom_arg arg, sqlite3_int64 *capacity);
 
 /* Returns 1 and sets *integer if the value is an INTEGER, or a REAL that equals a 64-bit
 ** integer; else returns 0. */
@@ -61,9 +54,6 @@ const char *bloom_name_arg(sqlite3_value *value);
 #define BLOOM_HINT_BYTES 64
 const char *bloom_text_hint(const char *text, char hint[BLOOM_HINT_BYTES]);
 const char *bloom_number_hint(sqlite3_value *value, char hint[BLOOM_HINT_BYTES]);
-
-/* Returns 1 if a value is a number above min and at most max. */
-int bloom_is_number_in(sqlite3_value *value, double min, double max);
 
 /* Takes the encoding that the last of *num_args arguments names, in any case, or the default: it
 ** is a TEXT, behind any number of the arguments before it.  The last of max_args can be nothing

@@ -98,18 +98,19 @@ TEST(each_can_be_stopped){
 /* Describing, measuring and merging, of each encoding that keys are added to. */
 TEST(filters_can_be_stopped){
   const bloom_encoding *const *encoding;
-  for(encoding=bloom_written_encodings; *encoding; encoding++){
+  for(encoding=bloom_encodings; *encoding; encoding++){
+    if( (*encoding)->add==NULL ) continue;
     stopper stops = {0, 1 << 30};
     const bloom_interrupt interrupt = {stop_reading, &stops};
     bloom_shape shape;
     bloom_filter filter;
     bloom_facts facts;
     uint8_t *bytes, *into;
-    assert_int_equal((*encoding)->writer->shape(BLOOM_STEP_BYTES, 40, &shape), BLOOM_OK); /* 5 steps */
+    assert_int_equal((*encoding)->shape(BLOOM_STEP_BYTES, 40, &shape), BLOOM_OK); /* 5 steps */
     bytes = allocated(shape.num_bytes);
     into = allocated(shape.num_bytes);
-    (*encoding)->writer->clear(&shape, bytes);
-    (*encoding)->writer->clear(&shape, into);
+    (*encoding)->clear(&shape, bytes);
+    (*encoding)->clear(&shape, into);
     assert_int_equal((*encoding)->read(bytes, shape.num_bytes, &filter), 1);
     memset(bytes + (filter.bits - bytes), 0x55, (size_t)(shape.num_bits / 8));
     filter.interrupt = &interrupt;
@@ -117,13 +118,13 @@ TEST(filters_can_be_stopped){
     assert_int_equal(facts.bits_set, shape.num_bits / 2);
     assert_int_equal(stops.num_calls, 4);
     stops.num_calls = 0;
-    (void)(*encoding)->measured_fpr(&filter);
+    (void)bloom_measured_fpr(&filter);
     assert_true(stops.num_calls>=15);
     stops = (stopper){0, 2};
     (*encoding)->describe(&filter, 1, &facts);
     assert_int_equal(stops.num_calls, 2);
     stops.num_calls = 0;
-    (void)(*encoding)->measured_fpr(&filter);
+    (void)bloom_measured_fpr(&filter);
     assert_int_equal(stops.num_calls, 2);
     stops.num_calls = 0;
     assert_int_equal(bloom_merge_filter(into, &filter), 0);

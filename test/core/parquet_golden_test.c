@@ -132,11 +132,11 @@ TEST(ours_are_the_writers){
       uint8_t key[MAX_KEY_BYTES];
       hashes[i] = parquet->hash_bytes(key, key_of(golden->type, i, key));
     }
-    assert_int_equal(parquet->writer->shape(num_blocks, 256, &shape), BLOOM_OK);
+    assert_int_equal(parquet->shape(num_blocks, 256, &shape), BLOOM_OK);
     assert_int_equal(shape.num_bytes, golden->num_bytes);
     filter = allocated(shape.num_bytes);
-    parquet->writer->clear(&shape, filter);
-    parquet->writer->add(&shape, filter, &run);
+    parquet->clear(&shape, filter);
+    parquet->add(&shape, filter, &run);
     if( checksum_of(filter, golden->num_bytes)!=golden->checksum ){
       fail_msg("%s, %s, %u keys: another filter", golden->writer, golden->type, golden->num_keys);
     }

@@ -15,7 +15,6 @@
 #include "../../ext/core/leveldb/leveldb.h"
 #include "../../ext/core/parquet/parquet.h"
 #include "../../ext/core/parquet/kernels.h"
-#include "../../ext/core/parquet/split_block.h"
 
 static const bloom_encoding *const parquet = &bloom_encoding_parquet;
 
@@ -23,7 +22,7 @@ static const bloom_encoding *const parquet = &bloom_encoding_parquet;
 
 static bloom_shape shape_of(uint64_t num_keys, double bits_per_key){
   bloom_shape shape = {0};
-  assert_int_equal(parquet->writer->shape(num_keys, bits_per_key, &shape), BLOOM_OK);
+  assert_int_equal(parquet->shape(num_keys, bits_per_key, &shape), BLOOM_OK);
   return shape;
 }
 
@@ -37,13 +36,13 @@ static bloom_shape blocks_of(uint64_t num_blocks){
 static uint8_t *cleared(const bloom_shape *shape){
   uint8_t *filter = allocated(shape->num_bytes);
   memset(filter, 0xa5, shape->num_bytes); /* clear() must leave none of it */
-  parquet->writer->clear(shape, filter);
+  parquet->clear(shape, filter);
   return filter;
 }
 
 static void add_hashes(const bloom_shape *shape, uint8_t *filter, const uint64_t *hashes, size_t num_hashes){
   const bloom_hash_run run = {NULL, hashes, num_hashes};
-  parquet->writer->add(shape, filter, &run);
+  parquet->add(shape, filter, &run);
 }
 
 static bloom_filter read_back(const uint8_t *bytes, size_t num_bytes){
@@ -130,7 +129,7 @@ TEST(too_big){
   size_t i;
   for(i=0; i<COUNT_OF(too_many); i++){
     shape = before;
-    assert_int_equal(parquet->writer->shape(too_many[i].num_keys, too_many[i].bits_per_key, &shape), BLOOM_TOO_BIG);
+    assert_int_equal(parquet->shape(too_many[i].num_keys, too_many[i].bits_per_key, &shape), BLOOM_TOO_BIG);
     assert_true(bloom_shapes_are_equal(&shape, &before));
   }
   shape = shape_of(17179868928u, 1);
@@ -297,7 +296,7 @@ static void assert_damaged(const uint8_t *bytes, size_t num_bytes, int is_damage
   filter.encoding->describe(&filter, 1, &facts);
   if( facts.note==NULL || strncmp(facts.note, "damaged: ", 9)!=0 ) fail_msg("not damaged: %s, %zu bytes", why, num_bytes);
   assert_string_equal(facts.encoding, "parquet");
-  assert_true(facts.expected_fpr>=1 && filter.encoding->measured_fpr(&filter)>=1 && facts.num_bits<0);
+  assert_true(facts.expected_fpr>=1 && bloom_measured_fpr(&filter)>=1 && facts.num_bits<0);
   assert_true(filter.bytes==exact && filter.shape.num_bytes==num_bytes);
   assert_non_null(filter.encoding->readonly_reason(&filter));
   for(key=0; key<100; key++){
@@ -492,7 +491,7 @@ static void check_facts(const uint8_t *bytes, size_t num_bytes){
   assert_close(facts.fill_ratio, (double)bits_set/(double)num_bits, 1e-15, "fill_ratio");
   assert_close(facts.expected_fpr, fpr/(double)num_blocks, 1e-9, "expected_fpr");
   if( bits_set==0 || bits_set==num_bits ){
-    assert_true(parquet->measured_fpr(&filter)==(bits_set ? 1 : 0));
+    assert_true(bloom_measured_fpr(&filter)==(bits_set ? 1 : 0));
   }
   if( bits_set==num_bits ){
     assert_true(facts.estimated_keys<0);
@@ -609,7 +608,7 @@ TEST(modelled_rates){
 
 static double fpr_of_size(uint64_t num_keys, uint32_t bits_per_key_x10){
   bloom_shape shape;
-  if( parquet->writer->shape(num_keys, bits_per_key_x10/10.0, &shape)!=BLOOM_OK ) return 1;
+  if( parquet->shape(num_keys, bits_per_key_x10/10.0, &shape)!=BLOOM_OK ) return 1;
   return bloom_parquet_modelled_fpr(num_keys, shape.num_slots);
 }
 
@@ -698,7 +697,7 @@ TEST(rates_are_as_modelled){
         parquet->describe(&filter, 1, &facts);
         assert_true(fabs(facts.expected_fpr - model)<=spread);
         if( present>=10000 ) assert_close(facts.estimated_keys, (double)present, 0.02, "estimated_keys");
-        assert_true(fabs(parquet->measured_fpr(&filter) - facts.expected_fpr)<=5*sqrt(facts.expected_fpr/131072));
+        assert_true(fabs(bloom_measured_fpr(&filter) - facts.expected_fpr)<=5*sqrt(facts.expected_fpr/131072));
         free(bytes);
       }
     }

@@ -193,7 +193,7 @@ void add_in_runs(const bloom_encoding *encoding, const bloom_shape *shape, uint8
     used += length;
   }
   for(i=0; i+1<num_runs; i++) runs[i].next = &runs[i+1];
-  encoding->writer->add(shape, filter, runs);
+  encoding->add(shape, filter, runs);
 }
 
 uint8_t *build_filter(uint32_t *hashes, size_t num_hashes, double bits_per_key,

@@ -270,10 +270,6 @@ static int bloomfile_may_contain_bytes(const bloom_filter *file, const uint8_t *
 
 /* -- Statistics ------------------------------------------------------------- */
 
-/* With fewer units than this, sets are counted by how many of their bits are set, so that
-** what follows from that is computed once for each number. */
-#define BLOOMFILE_MAX_COUNTED 1024
-
 /* As many sets are counted at a time as a cache line holds. */
 #define BLOOMFILE_COLUMN_BYTES ((size_t)64)
 #define BLOOMFILE_COLUMN_SETS  (BLOOMFILE_COLUMN_BYTES * 8)
@@ -291,48 +287,26 @@ typedef struct bloomfile_sums {
   uint64_t most_bits_set; /* of one set */
   double estimated_keys;  /* without those of saturated sets */
   double expected_fpr;
-  uint64_t num_sets_with[BLOOMFILE_MAX_COUNTED]; /* by number of bits; where units are few */
 } bloomfile_sums;
-
-/* How much of a file was read. */
-typedef struct bloomfile_pace {
-  size_t num_read; /* bytes since it was last asked whether to go on */
-  int is_stopped;
-} bloomfile_pace;
-
-/* Counts num_bytes bytes more; returns 1 if reading must end. */
-static inline int bloomfile_stop(const bloom_filter *file, size_t num_bytes, bloomfile_pace *pace){
-  pace->num_read += num_bytes;
-  if( pace->num_read>=BLOOM_STEP_BYTES ){
-    pace->num_read = 0;
-    pace->is_stopped = bloom_is_stopped(file);
-  }
-  return pace->is_stopped;
-}
-
-static size_t bloomfile_lesser(size_t a, size_t b){
-  return a<b ? a : b;
-}
 
 static double bloomfile_estimated_keys(const bloom_shape *shape, uint64_t bits_set){
   const uint64_t num_units = shape->num_slots;
   return (double)num_units / shape->num_probes * bloom_log_ratio(num_units, num_units - bits_set);
 }
 
-/* Adds num_sets sets with so many bits each. */
-static void bloomfile_sum_sets(const bloom_shape *shape, uint64_t bits_set, uint64_t num_sets,
-                               bloomfile_sums *sums){
+/* Adds a set with so many bits. */
+static void bloomfile_sum_set(const bloom_shape *shape, uint64_t bits_set, bloomfile_sums *sums){
   const double fill_ratio = (double)bits_set / (double)shape->num_slots;
   double fpr = 1;
   uint32_t i;
-  if( bits_set==0 || num_sets==0 ) return;
+  if( bits_set==0 ) return;
   for(i=0; i<shape->num_probes; i++) fpr *= fill_ratio;
-  sums->num_sets += num_sets;
-  sums->bits_set += bits_set * num_sets;
-  sums->expected_fpr += fpr * (double)num_sets;
+  sums->num_sets++;
+  sums->bits_set += bits_set;
+  sums->expected_fpr += fpr;
   if( sums->most_bits_set<bits_set ) sums->most_bits_set = bits_set;
-  if( bits_set<shape->num_slots ) {
-    sums->estimated_keys += bloomfile_estimated_keys(shape, bits_set) * (double)num_sets;
+  if( bits_set<shape->num_slots ){
+    sums->estimated_keys += bloomfile_estimated_keys(shape, bits_set);
   }
 }
 
@@ -343,33 +317,38 @@ static inline uint64_t bloomfile_spread(uint8_t byte){
   return (byte * 0x8040201008040201u & 0x8080808080808080u) >> 7;
 }
 
-/* Sums the sets of num_bytes bytes of all units, at most BLOOMFILE_COLUMN_BYTES. */
-static void bloomfile_sum_column(const bloom_filter *file, size_t offset, size_t num_bytes,
-                                 bloomfile_sums *sums, bloomfile_pace *pace){
+/* Sums all sets, BLOOMFILE_COLUMN_BYTES of all units at a time.  Returns 0 if the file's interrupt
+** stopped it, else 1. */
+static int bloomfile_sum(const bloom_filter *file, bloomfile_sums *sums){
   const bloom_shape *shape = &file->shape;
   const size_t unit_bytes = bloom_bloomfile_unit_bytes(shape);
-  const uint8_t *unit = file->bits + offset;
-  uint64_t counts[BLOOMFILE_COLUMN_SETS] = {0};
-  uint64_t lanes[BLOOMFILE_COLUMN_BYTES]; /* counts up to 255, eight in each */
-  uint64_t num_left = shape->num_slots;
-  size_t i;
-  assert( num_bytes<=BLOOMFILE_COLUMN_BYTES );
-  while( num_left ){
-    uint64_t num_units = num_left<255 ? num_left : 255;
-    num_left -= num_units;
-    memset(lanes, 0, sizeof(lanes));
-    for(; num_units; num_units--, unit+=unit_bytes){
-      for(i=0; i<num_bytes; i++) lanes[i] += bloomfile_spread(unit[i]);
+  size_t offset, i, num_read = 0; /* bytes, since the last look for an interrupt */
+  *sums = (bloomfile_sums){0};
+  for(offset=0; offset<unit_bytes; offset+=BLOOMFILE_COLUMN_BYTES){
+    const size_t num_left_bytes = unit_bytes - offset;
+    const size_t num_bytes =
+        num_left_bytes<BLOOMFILE_COLUMN_BYTES ? num_left_bytes : BLOOMFILE_COLUMN_BYTES;
+    const uint8_t *unit = file->bits + offset;
+    uint64_t counts[BLOOMFILE_COLUMN_SETS] = {0};
+    uint64_t num_left = shape->num_slots;
+    while( num_left ){
+      uint64_t lanes[BLOOMFILE_COLUMN_BYTES] = {0}; /* counts up to 255, eight in each */
+      uint64_t num_units = num_left<255 ? num_left : 255;
+      num_left -= num_units;
+      for(; num_units; num_units--, unit+=unit_bytes){
+        for(i=0; i<num_bytes; i++) lanes[i] += bloomfile_spread(unit[i]);
+      }
+      for(i=0; i<8*num_bytes; i++) counts[i] += lanes[i/8] >> 8*(i%8) & 0xff;
+      /* Eight sets of a byte take as long as many bytes that are only read. */
+      num_read += 255*num_bytes;
+      if( num_read>=BLOOM_STEP_BYTES ){
+        num_read = 0;
+        if( bloom_is_stopped(file) ) return 0;
+      }
     }
-    for(i=0; i<8*num_bytes; i++) counts[i] += lanes[i/8] >> 8*(i%8) & 0xff;
-    /* Eight sets of a byte take as long as many bytes that are only read. */
-    if( bloomfile_stop(file, 255*num_bytes, pace) ) return;
+    for(i=0; i<8*num_bytes; i++) bloomfile_sum_set(shape, counts[i], sums);
   }
-  if( shape->num_slots<BLOOMFILE_MAX_COUNTED ){
-    for(i=0; i<8*num_bytes; i++) sums->num_sets_with[counts[i]]++;
-  }else{
-    for(i=0; i<8*num_bytes; i++) bloomfile_sum_sets(shape, counts[i], 1, sums);
-  }
+  return 1;
 }
 
 static const char *bloomfile_note(const bloom_shape *shape, const bloomfile_sums *sums){
@@ -393,24 +372,13 @@ static const char *bloomfile_note(const bloom_shape *shape, const bloomfile_sums
 
 static void bloomfile_describe(const bloom_filter *file, int count_bits, bloom_facts *facts){
   const bloom_shape *shape = &file->shape;
-  const size_t unit_bytes = bloom_bloomfile_unit_bytes(shape);
   bloomfile_sums sums;
-  bloomfile_pace pace = {0, 0};
-  size_t offset, bits_set;
   *facts = bloom_no_facts;
   facts->encoding = file->encoding->name;
   facts->num_bits = (int64_t)shape->num_bits;
   facts->num_probes = shape->num_probes;
   if( !count_bits ) return;
-  memset(&sums, 0, sizeof(sums));
-  for(offset=0; offset<unit_bytes && !pace.is_stopped; offset+=BLOOMFILE_COLUMN_BYTES){
-    bloomfile_sum_column(file, offset,
-                         bloomfile_lesser(unit_bytes - offset, BLOOMFILE_COLUMN_BYTES), &sums,
-                         &pace);
-  }
-  for(bits_set=1; bits_set<=shape->num_slots && bits_set<BLOOMFILE_MAX_COUNTED; bits_set++){
-    bloomfile_sum_sets(shape, bits_set, sums.num_sets_with[bits_set], &sums);
-  }
+  if( !bloomfile_sum(file, &sums) ) return;
   facts->num_sets = (int64_t)sums.num_sets;
   facts->bits_set = (int64_t)sums.bits_set;
   facts->fill_ratio = facts->expected_fpr = 0;
@@ -421,25 +389,6 @@ static void bloomfile_describe(const bloom_filter *file, int count_bits, bloom_f
   /* A saturated set's keys are unknown, and so their sum. */
   if( sums.most_bits_set<shape->num_slots ) facts->estimated_keys = sums.estimated_keys;
   facts->note = bloomfile_note(shape, &sums);
-}
-
-/* Returns the number of sets that have keys: bits that some unit has set. */
-static uint64_t bloomfile_num_sets(const bloom_filter *file, bloomfile_pace *pace){
-  const size_t unit_bytes = bloom_bloomfile_unit_bytes(&file->shape);
-  uint64_t num_sets = 0;
-  size_t offset, i;
-  for(offset=0; offset<unit_bytes; offset+=BLOOMFILE_COLUMN_BYTES){
-    const size_t num_bytes = bloomfile_lesser(unit_bytes - offset, BLOOMFILE_COLUMN_BYTES);
-    uint8_t has_keys[BLOOMFILE_COLUMN_BYTES] = {0};
-    const uint8_t *unit = file->bits + offset;
-    uint64_t num_units;
-    for(num_units=file->shape.num_slots; num_units; num_units--, unit+=unit_bytes){
-      for(i=0; i<num_bytes; i++) has_keys[i] |= unit[i];
-      if( bloomfile_stop(file, num_bytes, pace) ) return 0;
-    }
-    num_sets += bloom_count_bits(has_keys, num_bytes);
-  }
-  return num_sets;
 }
 
 double bloom_bloomfile_modelled_fpr(uint64_t num_keys, double num_units, uint32_t num_probes){
@@ -483,17 +432,18 @@ static uint64_t bloomfile_num_tried(const bloom_filter *file){
 
 /* Returns the rate, of hashes each of which is tested against all sets at once. */
 static double bloomfile_measured_fpr(const bloom_filter *file){
-  bloomfile_pace pace = {0, 0};
-  const uint64_t num_sets = bloomfile_num_sets(file, &pace);
   const uint64_t num_hashes = bloomfile_num_tried(file);
-  const size_t num_hash_bytes = bloom_bloomfile_unit_bytes(&file->shape) * file->shape.num_probes;
+  const uint64_t hash_bytes =
+      (uint64_t)bloom_bloomfile_unit_bytes(&file->shape) * file->shape.num_probes;
+  const uint64_t step = 1 + BLOOM_STEP_BYTES / (hash_bytes + 64); /* hashes between interrupts */
   uint64_t num_accepted = 0, i;
-  if( num_sets==0 ) return 0;
+  bloomfile_sums sums;
+  if( !bloomfile_sum(file, &sums) || sums.num_sets==0 ) return 0;
   for(i=1; i<=num_hashes; i++){
+    if( i%step==0 && bloom_is_stopped(file) ) return 0;
     if( bloom_bloomfile_sets(file, bloom_sample_hash(i), NULL, &num_accepted)<0 ) return 0;
-    if( bloomfile_stop(file, num_hash_bytes, &pace) ) return 0;
   }
-  return (double)num_accepted / ((double)num_hashes * (double)num_sets);
+  return (double)num_accepted / ((double)num_hashes * (double)sums.num_sets);
 }
 
 const bloom_encoding bloom_encoding_bloomfile = {
@@ -505,7 +455,7 @@ const bloom_encoding bloom_encoding_bloomfile = {
   .may_contain_int64 = bloomfile_may_contain_int64,
   .may_contain_bytes = bloomfile_may_contain_bytes,
   .min_bits_per_key_x10 = bloomfile_min_bits_per_key_x10,
-  .why_no_writer = "of many sets: bloom_build_sets() makes it, with each key's set",
+  .why_no_add = "of many sets: bloom_build_sets() makes it, with each key's set",
   .magic = BLOOM_BLOOMFILE_TAG & 0xff,
   .read = bloomfile_read,
   .has_header = bloomfile_has_header,

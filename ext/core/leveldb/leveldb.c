@@ -18,9 +18,6 @@ _Static_assert(LEVELDB_ADD_HASHES%BLOOM_LEVELDB_MAX_LANES==0, "a batch fills the
 /* How many hashes ahead the next ones are fetched into the cache. */
 #define LEVELDB_PREFETCH_HASHES 512
 
-/* 2^32 / golden ratio: its multiples spread evenly [Knuth, TAOCP 3, 6.4]. */
-#define LEVELDB_GOLDEN_RATIO_STEP 0x9e3779b1u
-
 void bloom_leveldb_clear(const bloom_shape *shape, uint8_t *filter){
   assert( shape->num_bytes>=BLOOM_LEVELDB_MIN_BYTES );
   assert( shape->num_probes<=BLOOM_LEVELDB_MAX_PROBES );
@@ -250,24 +247,6 @@ static void leveldb_describe(const bloom_filter *filter, int count_bits, bloom_f
   }
 }
 
-/* Returns the share of accepted hashes, of hashes that are spread evenly over all 2^32. */
-static double leveldb_measured_fpr(const bloom_filter *filter){
-  uint32_t hash = 0;
-  uint32_t accepted = 0;
-  int i;
-  for(i=0; i<BLOOM_FPR_SAMPLE; i++, hash+=LEVELDB_GOLDEN_RATIO_STEP){
-    if( i%BLOOM_STEP_HASHES==0 && i && bloom_is_stopped(filter) ) return 0;
-    accepted += (uint32_t)leveldb_may_contain(filter, hash);
-  }
-  return (double)accepted / BLOOM_FPR_SAMPLE;
-}
-
-static const bloom_writer leveldb_writer = {
-  .shape = bloom_leveldb_shape,
-  .clear = bloom_leveldb_clear,
-  .add = bloom_leveldb_add,
-};
-
 const bloom_encoding bloom_encoding_leveldb = {
   .name = "leveldb",
   .hash_value_bytes = 4,
@@ -276,11 +255,12 @@ const bloom_encoding bloom_encoding_leveldb = {
   .may_contain = leveldb_may_contain,
   .may_contain_int64 = leveldb_may_contain_int64,
   .may_contain_bytes = leveldb_may_contain_bytes,
-  .writer = &leveldb_writer,
+  .shape = bloom_leveldb_shape,
+  .clear = bloom_leveldb_clear,
+  .add = bloom_leveldb_add,
   .min_bits_per_key_x10 = bloom_min_bits_per_key_x10,
   .magic = BLOOM_NO_MAGIC,
   .read = leveldb_read,
   .readonly_reason = leveldb_readonly_reason,
   .describe = leveldb_describe,
-  .measured_fpr = leveldb_measured_fpr,
 };

@@ -2,17 +2,12 @@
 ** The two loops of Parquet's filter that are worth vector code: adding hashes, and testing
 ** one hash.  There is one row of functions for each instruction set.
 **
-** Rows differ in speed only: all return the same bits, and split_block.h is the
-** reference.
+** Rows differ in speed only: all return the same bits, and parquet.h is the reference.
 */
 #ifndef BLOOM_CORE_PARQUET_KERNELS_H
 #define BLOOM_CORE_PARQUET_KERNELS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "../bytes.h"
-#include "split_block.h"
+#include "parquet.h"
 
 typedef struct bloom_parquet_kernels {
   const char *name;

@@ -6,11 +6,7 @@
 #include <string.h>
 
 #include "../bits.h"
-#include "../bytes.h"
-#include "../debug.h"
-#include "../numeric.h"
 #include "kernels.h"
-#include "split_block.h"
 
 #define PARQUET_BLOCK_BITS 256
 _Static_assert(PARQUET_BLOCK_BITS==8*BLOOM_SPLIT_BLOCK_BYTES, "a block is its words");
@@ -260,24 +256,6 @@ static void parquet_describe(const bloom_filter *filter, int count_bits, bloom_f
   }
 }
 
-static double parquet_measured_fpr(const bloom_filter *filter){
-  uint32_t num_accepted = 0;
-  uint64_t i;
-  for(i=1; i<=BLOOM_FPR_SAMPLE; i++){
-    if( i%BLOOM_STEP_HASHES==0 && bloom_is_stopped(filter) ) return 0;
-    num_accepted += (uint32_t)parquet_may_contain(filter, bloom_sample_hash(i));
-  }
-  return (double)num_accepted / BLOOM_FPR_SAMPLE;
-}
-
-/* -- The encoding ------------------------------------------------------------------ */
-
-static const bloom_writer parquet_writer = {
-  .shape = parquet_shape,
-  .clear = parquet_clear,
-  .add = parquet_add,
-};
-
 const bloom_encoding bloom_encoding_parquet = {
   .name = "parquet",
   .hash_value_bytes = 8,
@@ -286,11 +264,12 @@ const bloom_encoding bloom_encoding_parquet = {
   .may_contain = parquet_may_contain,
   .may_contain_int64 = parquet_may_contain_int64,
   .may_contain_bytes = parquet_may_contain_bytes,
-  .writer = &parquet_writer,
+  .shape = parquet_shape,
+  .clear = parquet_clear,
+  .add = parquet_add,
   .min_bits_per_key_x10 = parquet_min_bits_per_key_x10,
   .magic = PARQUET_MAGIC,
   .read = parquet_read,
   .has_header = parquet_has_header,
   .describe = parquet_describe,
-  .measured_fpr = parquet_measured_fpr,
 };

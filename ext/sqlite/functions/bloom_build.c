@@ -56,15 +56,21 @@ typedef struct build_state {
   char is_window;           /* SQLite called value before the end */
 } build_state;
 
-/* Finds the shape of the filter, or sets an error on context (Requirement 6). */
-static int find_shape(sqlite3_context *context, const build_state *state, bloom_shape *shape){
-  const bloom_size_args *size = &state->size;
-  uint64_t num_keys = size->capacity==BLOOM_NO_CAPACITY ? state->queue.num_hashes
-      : (uint64_t)size->capacity;
+/* Finds the shape of a filter of so many keys; or fails, with the error set on context: the rate is
+** out of reach, or the filter too big. */
+static int find_shape(sqlite3_context *context, bloom_arg bits, const bloom_size_args *size,
+                      uint64_t num_keys, bloom_shape *shape){
   double bits_per_key;
-  int rc = bloom_find_bits_per_key(context, build_function.bits, size, num_keys, &bits_per_key);
+  int rc = bloom_find_bits_per_key(context, bits, size, num_keys, &bits_per_key);
   return rc==SQLITE_OK ? bloom_find_shape(context, size->encoding, num_keys, bits_per_key, shape)
       : rc;
+}
+
+static int find_build_shape(sqlite3_context *context, const build_state *state, bloom_shape *shape){
+  const sqlite3_int64 capacity = state->size.capacity;
+  return find_shape(context, build_function.bits, &state->size,
+                    capacity==BLOOM_NO_CAPACITY ? state->queue.num_hashes : (uint64_t)capacity,
+                    shape);
 }
 
 /* Fails, with the error set on context, if the filter is too big whatever comes (Requirement
@@ -72,7 +78,7 @@ static int find_shape(sqlite3_context *context, const build_state *state, bloom_
 static int check_size(sqlite3_context *context, const build_state *state){
   const bloom_size_args *size = &state->size;
   bloom_shape shape;
-  if( size->capacity!=BLOOM_NO_CAPACITY ) return find_shape(context, state, &shape);
+  if( size->capacity!=BLOOM_NO_CAPACITY ) return find_build_shape(context, state, &shape);
   return bloom_find_shape(context, size->encoding, state->queue.num_hashes,
                           bloom_least_bits_per_key(size->bits_per_key), &shape);
 }
@@ -82,22 +88,22 @@ static int check_size(sqlite3_context *context, const build_state *state){
 static uint8_t *write_filter(sqlite3_context *context, const build_state *state,
                              bloom_shape *shape){
   uint8_t *filter;
-  if( find_shape(context, state, shape)!=SQLITE_OK ) return NULL;
+  if( find_build_shape(context, state, shape)!=SQLITE_OK ) return NULL;
   filter = bloom_malloc_or_fail(context, shape->num_bytes);
   if( filter==NULL ) return NULL;
   if( state->filter ){
     memcpy(filter, state->filter, shape->num_bytes);
   }else{
-    state->size.encoding->writer->clear(shape, filter);
+    state->size.encoding->clear(shape, filter);
   }
-  state->size.encoding->writer->add(shape, filter, bloom_hash_queue_runs(&state->queue));
+  state->size.encoding->add(shape, filter, bloom_hash_queue_runs(&state->queue));
   return filter;
 }
 
 /* Moves the keys from the queue to the filter (Requirement 4). */
 static int flush_batch(sqlite3_context *context, build_state *state){
   if( state->filter ){
-    state->size.encoding->writer->add(&state->shape, state->filter,
+    state->size.encoding->add(&state->shape, state->filter,
                                       bloom_hash_queue_runs(&state->queue));
   }else{
     state->filter = write_filter(context, state, &state->shape);
@@ -187,7 +193,7 @@ void bloom_build_final(sqlite3_context *context){
     give_filter(context, state);
   }else{
     /* SQLite takes over the filter without a copy. */
-    state->size.encoding->writer->add(&state->shape, state->filter,
+    state->size.encoding->add(&state->shape, state->filter,
                                       bloom_hash_queue_runs(&state->queue));
     sqlite3_result_blob64(context, state->filter, state->shape.num_bytes, sqlite3_free);
     state->filter = NULL;
@@ -207,37 +213,19 @@ void bloom_build_final(sqlite3_context *context){
 */
 
 void bloom_empty(sqlite3_context *context, int num_args, sqlite3_value **args){
-  const bloom_arg bits_per_key_arg = {"bloom_empty", 2, "bits_per_key",
-                                      num_args>1 ? args[1] : NULL};
+  const bloom_arg bits = {"bloom_empty", 2, "bits_per_key", num_args>1 ? args[1] : NULL};
   bloom_size_args size = {NULL, BLOOM_DEFAULT_BITS_PER_KEY, BLOOM_NO_CAPACITY};
-  const char *hint = NULL;
-  double bits_per_key;
   bloom_shape shape;
   uint8_t *filter;
-  if( bloom_take_encoding(context, "bloom_empty", 3, &num_args, args, &size.encoding)!=SQLITE_OK ){
-    return;
-  }
-  if( num_args>1 && bloom_is_number_in(args[0], 0, 0.999999) ) hint = "the capacity comes first";
-  if( bloom_read_capacity(context, (bloom_arg){"bloom_empty", 1, "capacity", args[0]}, hint,
-                          &size.capacity)!=SQLITE_OK ){
-    return;
-  }
-  if( num_args>1
-   && bloom_read_bits_per_key(context, bits_per_key_arg, NULL, 1, &size.bits_per_key)!=SQLITE_OK ){
-    return;
-  }
-  if( size.capacity==BLOOM_NO_CAPACITY ) return;
-  if( bloom_find_bits_per_key(context, bits_per_key_arg, &size, (uint64_t)size.capacity,
-                              &bits_per_key)!=SQLITE_OK ){
-    return;
-  }
-  if( bloom_find_shape(context, size.encoding, (uint64_t)size.capacity, bits_per_key,
-                       &shape)!=SQLITE_OK ){
-    return;
-  }
+  if( bloom_take_encoding(context, "bloom_empty", 3, &num_args, args, &size.encoding)!=SQLITE_OK
+   || bloom_read_capacity(context, (bloom_arg){"bloom_empty", 1, "capacity", args[0]},
+                          &size.capacity)!=SQLITE_OK
+   || (num_args>1 && bloom_read_bits_per_key(context, bits, &size.bits_per_key)!=SQLITE_OK)
+   || size.capacity==BLOOM_NO_CAPACITY ) return;
+  if( find_shape(context, bits, &size, (uint64_t)size.capacity, &shape)!=SQLITE_OK ) return;
   filter = bloom_malloc_or_fail(context, shape.num_bytes);
   if( filter==NULL ) return;
-  size.encoding->writer->clear(&shape, filter);
+  size.encoding->clear(&shape, filter);
   sqlite3_result_blob64(context, filter, shape.num_bytes, sqlite3_free);
 }
 
@@ -267,7 +255,7 @@ static int add_keys(
     if( kind==BLOOM_KEY_NOMEM ) rc = SQLITE_NOMEM;
     else if( kind!=BLOOM_KEY_NULL ) rc = bloom_hash_queue_push(&queue, hash);
   }
-  if( rc==SQLITE_OK ) encoding->writer->add(shape, bytes, bloom_hash_queue_runs(&queue));
+  if( rc==SQLITE_OK ) encoding->add(shape, bytes, bloom_hash_queue_runs(&queue));
   bloom_hash_queue_clear(&queue);
   return rc;
 }
@@ -346,7 +334,7 @@ static int start_union(sqlite3 *db, merge_state *state, const bloom_filter *filt
 static void fail_shapes(sqlite3_context *context, const bloom_filter *before,
                         const bloom_filter *now){
   const bloom_shape *a = &before->shape, *b = &now->shape;
-  if( now->encoding->writer ){
+  if( now->encoding->add ){
     bloom_fail(context, "bloom_merge(): filters must have one shape, not %lld bits and %d probes"
                         " and then %lld bits and %d probes; build them with equal bits_per_key and"
                         " capacity", (sqlite3_int64)a->num_bits, (int)a->num_probes,
@@ -435,7 +423,7 @@ void bloom_merge_final(sqlite3_context *context){
 #define DEFAULT_NUM_KEYS 20000
 
 void bloom_bits_per_key(sqlite3_context *context, int num_args, sqlite3_value **args){
-  int type = sqlite3_value_type(args[0]);
+  const int type = sqlite3_value_type(args[0]);
   const bloom_arg rate_arg = {"bloom_bits_per_key", 1, "false_positive_rate", args[0]};
   sqlite3_int64 num_keys = DEFAULT_NUM_KEYS;
   bloom_size_args size = {NULL, 0, BLOOM_NO_CAPACITY};
@@ -444,25 +432,21 @@ void bloom_bits_per_key(sqlite3_context *context, int num_args, sqlite3_value **
     size.bits_per_key = sqlite3_value_double(args[0]);
   }
   if( type!=SQLITE_NULL && !(size.bits_per_key>0 && size.bits_per_key<1) ){
-    char buffer[BLOOM_HINT_BYTES];
-    const char *hint = bloom_number_hint(args[0], buffer);
-    if( num_args>1 && bloom_is_number_in(args[1], 0, 0.999999) ) hint = "the rate comes first";
-    bloom_fail_arg(context, rate_arg, "a number between 0 and 1", hint);
+    char hint[BLOOM_HINT_BYTES];
+    bloom_fail_arg(context, rate_arg, "a number between 0 and 1", bloom_number_hint(args[0], hint));
     return;
   }
   if( bloom_take_encoding(context, rate_arg.function, 3, &num_args, args,
                           &size.encoding)!=SQLITE_OK ){
     return;
   }
-  if( num_args>1 ){
-    const bloom_arg num_keys_arg = {rate_arg.function, 2, "num_keys", args[1]};
-    if( bloom_read_capacity(context, num_keys_arg, NULL, &num_keys)!=SQLITE_OK ) return;
-    if( num_keys==BLOOM_NO_CAPACITY ) return;
-  }
-  if( type==SQLITE_NULL ) return;
-  if( bloom_find_bits_per_key(context, rate_arg, &size, (uint64_t)num_keys,
-                              &bits_per_key)!=SQLITE_OK ){
+  if( num_args>1 && bloom_read_capacity(context, (bloom_arg){rate_arg.function, 2, "num_keys",
+                                                             args[1]}, &num_keys)!=SQLITE_OK ){
     return;
   }
-  sqlite3_result_double(context, bits_per_key);
+  if( type==SQLITE_NULL || num_keys==BLOOM_NO_CAPACITY ) return;
+  if( bloom_find_bits_per_key(context, rate_arg, &size, (uint64_t)num_keys,
+                              &bits_per_key)==SQLITE_OK ){
+    sqlite3_result_double(context, bits_per_key);
+  }
 }

@@ -12,7 +12,8 @@
 **     SQLite's "too big" error, found as the keys come in.
 ** (4) A window removes its oldest row, so all hashes are kept to the end: 8 bytes for each.
 ** (5) There is no filter's BLOB to write or to read: bits are set and asked as Parquet's are.
-**     Where handles have run out, the result is NULL, which says "maybe".
+**     Where handles have run out, or the application has SQLite write REALs with fewer than 15
+**     digits, the result is NULL, which says "maybe".
 */
 #include <string.h>
 
@@ -112,14 +113,9 @@ static int hash_row(
   row->hashes[0] = 0;
   /* All, also where there are too many combinations: each key has its kind. */
   for(i=0; i<num_keys; i++){
-    const int type = sqlite3_value_type(keys[i]);
     bloom_equal_hashes key = {.num_hashes = 1};
-    if( bloom_has_one_hash(kinds, type, keys[i], &key.hashes[0]) ){
-      if( type==SQLITE_TEXT && !is_query ) kinds->has_text = 1;
-    }else{
-      const int rc = bloom_equal_hashes_of(kinds, is_query, keys[i], &key);
-      if( rc!=SQLITE_OK ) return rc;
-    }
+    if( !bloom_has_one_hash(keys[i], &key.hashes[0])
+     && bloom_equal_hashes_of(kinds, is_query, keys[i], &key)!=SQLITE_OK ) return SQLITE_NOMEM;
     if( !row->is_open ) combine_key(row, &key);
   }
   return SQLITE_OK;
@@ -151,13 +147,13 @@ static int hash_number(int is_query, sqlite3_value *value, bloom_equal_hashes *k
 }
 
 /* Hashes a row without NULL by the cells of its numbers and by its other values, which have one
-** hash each; none if it has few numbers, or SQLite writes REALs with too few digits. */
+** hash each; none if it has few numbers. */
 FILTER_NOINLINE static int hash_cells(
   bloom_equal_kinds *kinds, int is_query, int num_keys, sqlite3_value **keys, row_hashes *row
 ){
   int i, num_numbers = 0;
   row->num_hashes = row->is_open = 0;
-  if( num_keys<MIN_CELL_NUMBERS || kinds->has_few_digits ) return SQLITE_OK;
+  if( num_keys<MIN_CELL_NUMBERS ) return SQLITE_OK;
   row->num_hashes = 1;
   row->hashes[0] = BLOOM_GOLDEN_RATIO; /* other hashes than those of all combinations */
   for(i=0; i<num_keys && !row->is_open; i++){
@@ -231,7 +227,6 @@ FILTER_NOINLINE static void add_row(
 void bloom_filter_step(sqlite3_context *context, int num_keys, sqlite3_value **keys){
   filter_state *state = sqlite3_aggregate_context(context, sizeof(*state));
   uint64_t hash;
-  int type;
   if( state==NULL ){
     sqlite3_result_error_nomem(context);
     return;
@@ -243,11 +238,8 @@ void bloom_filter_step(sqlite3_context *context, int num_keys, sqlite3_value **k
     }
     state->num_keys = num_keys;
     state->queue.hash_value_bytes = sizeof(hash);
-    bloom_equal_kinds_init(&state->kinds, sqlite3_context_db_handle(context));
   }
-  type = sqlite3_value_type(keys[0]);
-  if( num_keys==1 && bloom_has_one_hash(&state->kinds, type, keys[0], &hash) ){
-    if( type==SQLITE_TEXT ) state->kinds.has_text = 1;
+  if( num_keys==1 && bloom_has_one_hash(keys[0], &hash) ){
     push_hash(context, state, hash);
   }else{
     add_row(context, state, num_keys, keys);
@@ -312,7 +304,7 @@ static int test_keys(void *data, int num_keys, sqlite3_value **keys){
   equal_filter *filter = data;
   uint64_t hash;
   if( num_keys>1 ) return test_row(filter, num_keys, keys);
-  if( !bloom_has_one_hash(&filter->kinds, sqlite3_value_type(keys[0]), keys[0], &hash) ){
+  if( !bloom_has_one_hash(keys[0], &hash) ){
     return test_key(filter, keys[0]);
   }
   return has_hash(filter, hash);
@@ -340,7 +332,7 @@ static void write_filter_handle(
   for(; runs; runs=runs->next){
     kernels->add(blocks, shape->num_slots, runs->hashes, runs->num_hashes);
   }
-  handle->test_keys = test_keys;
+  handle->test = test_keys;
   handle->test_data = filter;
   handle->num_keys = state->num_keys;
 }
@@ -348,20 +340,21 @@ static void write_filter_handle(
 static void give_handle(sqlite3_context *context, const filter_state *state){
   const bloom_connection *connection = sqlite3_user_data(context);
   const filter_state without_rows = {.num_keys = 0};
-  bloom_handle_status status;
   bloom_handle *handle;
   bloom_shape shape;
+  int rc;
   /* SQLite ends every aggregate that it began.  After an error it drops the result. */
   if( bloom_is_interrupted(context) ){
     sqlite3_result_error_code(context, SQLITE_INTERRUPT);
     return;
   }
+  if( bloom_db_has_few_digits(connection->db) ) return; /* NULL: cells do not tell */
   if( state==NULL ) state = &without_rows;
   if( find_filter_shape(context, state->queue.num_hashes, &shape)!=SQLITE_OK ) return;
-  status = bloom_handle_open(connection->pool, connection->db,
-                             FILTER_LINE_BYTES + FILTER_HEAD_BYTES + shape.num_bytes, &handle);
-  if( status==BLOOM_HANDLE_NOMEM ) sqlite3_result_error_nomem(context);
-  if( status!=BLOOM_HANDLE_OPEN ) return; /* none left: NULL */
+  rc = bloom_handle_open(connection->pool, connection->db,
+                         FILTER_LINE_BYTES + FILTER_HEAD_BYTES + shape.num_bytes, &handle);
+  if( rc==SQLITE_NOMEM ) sqlite3_result_error_nomem(context);
+  if( rc!=SQLITE_OK ) return; /* none left: NULL */
   write_filter_handle(handle, state, &shape);
   bloom_handle_result(context, handle, 1);
 }

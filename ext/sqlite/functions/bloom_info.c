@@ -5,10 +5,11 @@
 ** The filter is not kept: all columns that the query reads are computed at once, and
 ** columns that it does not read cost nothing.
 */
+#include "../../core/bits.h"
+#include "../connection.h"
 #include "../errors.h"
 #include "../handle.h"
 #include "functions.h"
-#include "../connection.h"
 
 /* Column numbers, in the order of the schema. */
 enum {
@@ -49,21 +50,19 @@ static int facts_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
   sqlite3 *db = bloom_tvf_db(cursor);
   bloom_stoppable stoppable;
   bloom_filter storage;
-  const bloom_filter *filter = NULL;
+  const bloom_filter *filter;
   uint64_t rowid = 1;
-  switch( bloom_filter_arg(db, args[0], &storage, &filter) ){
-    case BLOOM_ARG_FILTER: break;
-    case BLOOM_ARG_NULL:   return SQLITE_OK;
-    case BLOOM_ARG_NOMEM:  return SQLITE_NOMEM;
-    case BLOOM_ARG_NO_FILTER:
-      return bloom_fail_vtab(&cursor->base.pVtab->zErrMsg, BLOOM_ERROR_FILTER, "bloom_info",
-                             bloom_no_filter_name(db, args[0]), "");
+  const int rc = bloom_filter_arg(db, args[0], &storage, &filter);
+  if( rc==SQLITE_MISMATCH ){
+    return bloom_fail_vtab(&cursor->base.pVtab->zErrMsg, BLOOM_ERROR_FILTER, "bloom_info",
+                           bloom_type_name(args[0]), "");
   }
+  if( rc!=SQLITE_OK || filter==NULL ) return rc;
   bloom_stoppable_init(&stoppable, db, filter);
   filter = &stoppable.filter;
   filter->encoding->describe(filter, (cursor->columns & COLUMNS_FROM_BITS_SET)!=0, &info->facts);
   if( cursor->columns & FACT_BIT(FACT_MEASURED_FPR) ){
-    info->measured_fpr = filter->encoding->measured_fpr(filter);
+    info->measured_fpr = bloom_measured_fpr(filter);
   }
   if( stoppable.is_stopped ) return SQLITE_INTERRUPT;
   info->num_tried = filter->encoding->num_tried ? (int64_t)filter->encoding->num_tried(filter)

@@ -38,23 +38,20 @@ static void answer_null_key(sqlite3_context *context, int num_keys, sqlite3_valu
   }
 }
 
-/* Sets what testing a virtual table's handle, or one of bloom_filter(), returned. */
-static void answer_test(sqlite3_context *context, int answer, int num_keys, sqlite3_value **keys){
-  if( answer>=0 ) sqlite3_result_int(context, answer);
-  else if( answer==BLOOM_TEST_NOMEM ) sqlite3_result_error_nomem(context);
-  else answer_null_key(context, num_keys, keys);
-}
-
-/* Tests a handle of bloom_filter(). */
-static void test_filter_keys(sqlite3_context *context, const bloom_handle *handle, int num_keys,
-                             sqlite3_value **keys){
-  if( handle->num_keys && handle->num_keys!=num_keys ){
+/* Tests a virtual table's handle or one of bloom_filter(). */
+static void test_handle(sqlite3_context *context, const bloom_handle *handle, int num_keys,
+                        sqlite3_value **keys){
+  int answer;
+  if( handle->num_keys>0 && handle->num_keys!=num_keys ){
     bloom_fail(context,
                "bloom_may_contain(): the filter was built by bloom_filter() of %d key%s, not of %d",
                handle->num_keys, handle->num_keys==1 ? "" : "s", num_keys);
     return;
   }
-  answer_test(context, handle->test_keys(handle->test_data, num_keys, keys), num_keys, keys);
+  answer = handle->test(handle->test_data, num_keys, keys);
+  if( answer>=0 ) sqlite3_result_int(context, answer);
+  else if( answer==BLOOM_TEST_NOMEM ) sqlite3_result_error_nomem(context);
+  else answer_null_key(context, num_keys, keys);
 }
 
 /* Answers for a number of keys other than one.  A filter that is NULL may have all keys; others
@@ -82,8 +79,8 @@ void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **a
   const bloom_handle *handle = num_args ? bloom_handle_of(context, args[0]) : NULL;
   const bloom_filter *filter;
   bloom_key key;
-  if( num_args>1 && handle && handle->test_keys ){
-    test_filter_keys(context, handle, num_args - 1, args + 1);
+  if( num_args>1 && handle && handle->test && (num_args==2 || handle->num_keys!=BLOOM_ONE_KEY) ){
+    test_handle(context, handle, num_args - 1, args + 1);
     return;
   }
   if( num_args!=2 ){
@@ -98,9 +95,6 @@ void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **a
     }
     filter = bloom_filter_arg_or_fail(context, "bloom_may_contain", args[0], args[1], &storage);
     if( filter==NULL ) return;
-  }else if( handle->test ){
-    answer_test(context, handle->test(handle->test_data, args[1]), 1, args + 1);
-    return;
   }else{
     filter = &handle->filter;
   }
@@ -152,15 +146,15 @@ void bloom_open(sqlite3_context *context, int num_args, sqlite3_value **args){
   bloom_filter storage;
   const bloom_filter *filter = bloom_filter_arg_or_fail(context, "bloom_open", args[0], NULL,
                                                         &storage);
-  bloom_handle_status status;
   bloom_handle *handle;
+  int rc;
   (void)num_args;
   if( filter==NULL ) return;
-  status = bloom_handle_open(connection->pool, connection->db,
-                             filter->shape.num_bytes + CACHE_LINE_BYTES, &handle);
-  if( status==BLOOM_HANDLE_NOMEM ){
+  rc = bloom_handle_open(connection->pool, connection->db,
+                         filter->shape.num_bytes + CACHE_LINE_BYTES, &handle);
+  if( rc==SQLITE_NOMEM ){
     sqlite3_result_error_nomem(context);
-  }else if( status==BLOOM_HANDLE_NONE_LEFT ){
+  }else if( rc==SQLITE_FULL ){
     sqlite3_result_value(context, args[0]); /* the BLOB gets the same answers, only slower */
   }else if( fill_handle(connection->db, handle, filter)==SQLITE_OK ){
     bloom_handle_result(context, handle, 1);
@@ -227,11 +221,8 @@ void bloom_partition(sqlite3_context *context, int num_args, sqlite3_value **arg
   (void)num_args;
   if( sqlite3_value_type(args[1])==SQLITE_NULL ) return;
   if( !bloom_integer_arg(args[1], &num_partitions) || num_partitions<1 ){
-    const bloom_arg arg = {"bloom_partition", 2, "num_partitions", args[1]};
-    const int is_swapped = !bloom_is_number_in(args[1], -1e300, 1e300)
-        && bloom_is_number_in(args[0], 0, 1e9);
-    bloom_fail_arg(context, arg, "an integer in 1..9223372036854775807",
-                   is_swapped ? "the key comes first" : NULL);
+    bloom_fail_arg(context, (bloom_arg){"bloom_partition", 2, "num_partitions", args[1]},
+                   "an integer in 1..9223372036854775807", NULL);
     return;
   }
   if( !bloom_key_bytes_arg(context, args[0], decimal, &key) ) return;

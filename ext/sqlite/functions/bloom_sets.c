@@ -138,11 +138,8 @@ static int sets_row(sqlite3_context *context, sets_state *state, int num_args,
   if( rc==SQLITE_OK && state->max_bytes==0 ) rc = sets_begin(context, state);
   if( rc!=SQLITE_OK || sqlite3_value_type(args[0])==SQLITE_NULL ) return rc;
   if( !bloom_integer_arg(args[0], &set_number) || set_number<0 ){
-    const bloom_arg arg = {sets_function.bits.function, 1, "set_number", args[0]};
-    const int is_swapped = sqlite3_value_type(args[0])!=SQLITE_INTEGER
-        && sqlite3_value_type(args[1])==SQLITE_INTEGER;
-    bloom_fail_arg(context, arg, "an integer in 0..9223372036854775807",
-                   is_swapped ? "the set's number comes before the key" : NULL);
+    bloom_fail_arg(context, (bloom_arg){"bloom_build_sets", 1, "set_number", args[0]},
+                   "an integer in 0..9223372036854775807", NULL);
     return SQLITE_ERROR;
   }
   kind = bloom_hash_of_key(&bloom_encoding_bloomfile, args[1], &hash);
@@ -292,16 +289,12 @@ static const char *sets_hint(bloom_tvf_cursor *cursor, sqlite3_value *key){
 static int sets_file_arg(bloom_tvf_cursor *cursor, sqlite3_value *value, sqlite3_value *key,
                          bloom_filter *storage, const bloom_filter **file){
   char **error = &cursor->base.pVtab->zErrMsg;
-  switch( bloom_filter_arg(bloom_tvf_db(cursor), value, storage, file) ){
-    case BLOOM_ARG_NULL:      *file = NULL; return SQLITE_OK;
-    case BLOOM_ARG_NOMEM:     return SQLITE_NOMEM;
-    case BLOOM_ARG_NO_FILTER:
-      return bloom_fail_vtab(error, NO_BLOOMFILE "%s%s",
-                             bloom_no_filter_name(bloom_tvf_db(cursor), value),
-                             sets_hint(cursor, key));
-    case BLOOM_ARG_FILTER:    break;
+  const int rc = bloom_filter_arg(bloom_tvf_db(cursor), value, storage, file);
+  if( rc==SQLITE_MISMATCH ){
+    return bloom_fail_vtab(error, NO_BLOOMFILE "%s%s", bloom_type_name(value),
+                           sets_hint(cursor, key));
   }
-  if( (*file)->encoding==&bloom_encoding_bloomfile ) return SQLITE_OK;
+  if( rc!=SQLITE_OK || *file==NULL || (*file)->encoding==&bloom_encoding_bloomfile ) return rc;
   return bloom_fail_vtab(error, NO_BLOOMFILE "%lld bytes that are none%s",
                          (sqlite3_int64)(*file)->shape.num_bytes, sets_hint(cursor, key));
 }

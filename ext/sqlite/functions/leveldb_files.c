@@ -366,11 +366,8 @@ static int block_build_row(sqlite3_context *context, block_build_state *state, i
   if( kind==BLOOM_KEY_NOMEM ) return SQLITE_NOMEM;
   if( kind==BLOOM_KEY_NULL && sqlite3_value_type(args[0])==SQLITE_NULL ) return SQLITE_OK;
   if( !bloom_integer_arg(args[0], &offset) || offset<0 ){
-    const bloom_arg arg = {block_build_function.bits.function, 1, "block_offset", args[0]};
-    const int is_swapped = sqlite3_value_type(args[0])!=SQLITE_INTEGER
-        && sqlite3_value_type(args[1])==SQLITE_INTEGER;
-    bloom_fail_arg(context, arg, "an integer in 0..9223372036854775807",
-                   is_swapped ? "the offset comes before the key" : NULL);
+    bloom_fail_arg(context, (bloom_arg){"bloom_filter_block_build", 1, "block_offset", args[0]},
+                   "an integer in 0..9223372036854775807", NULL);
     return SQLITE_ERROR;
   }
   slot = (uint64_t)offset >> BLOOM_FILTER_BLOCK_BASE_LG;

@@ -22,9 +22,8 @@ static char *option_text(bloom_token value){
 
 static int read_bits_per_key_option(const char *text, bloom_vtab_args *args, char **error){
   double number;
-  int is_exact;
   if( args->size>0 ) return bloom_fail_vtab(error, GIVEN_TWICE, "bits_per_key");
-  if( !bloom_read_number(text, &number, &is_exact) || !(number>0 && number<=100) ){
+  if( !bloom_read_number(text, &number) || !(number>0 && number<=100) ){
     char buffer[BLOOM_HINT_BYTES];
     const char *hint = bloom_text_hint(text, buffer);
     return bloom_fail_vtab(error, "bloom: bits_per_key must be a number in 1..100, or a rate above"
@@ -37,9 +36,8 @@ static int read_bits_per_key_option(const char *text, bloom_vtab_args *args, cha
 
 static int read_capacity_option(const char *text, bloom_vtab_args *args, char **error){
   double number;
-  int is_exact;
   if( args->capacity>0 ) return bloom_fail_vtab(error, GIVEN_TWICE, "capacity");
-  if( !bloom_read_number(text, &number, &is_exact) || !(number>=1 && number<=1e12)
+  if( !bloom_read_number(text, &number) || !(number>=1 && number<=1e12)
    || (double)(sqlite3_int64)number!=number ){
     return bloom_fail_vtab(error, "bloom: capacity must be an integer in 1..1000000000000, not %s",
                            text);

@@ -30,7 +30,6 @@
 
 #include "../../core/bytes.h"
 #include "../../core/parquet/parquet.h"
-#include "../../core/parquet/split_block.h"
 
 #define LAYERS_AT   80
 #define COLUMNS_AT  272

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "../../core/parquet/parquet.h"
-#include "../../core/parquet/split_block.h"
 
 /* 'merge' pays once so many keys are unmerged, or a tenth of all if that is not few. */
 #define MANY_UNMERGED 10000
@@ -40,7 +39,7 @@ static int read_layer(bloom_vtab *vtab, bloom_vtab_snapshot *snapshot, int layer
   int rc = bloom_vtab_move_reader(vtab, first_row + (sqlite3_int64)num_pages - 1,
                                   bloom_vtab_page_bytes(layout, layer, num_pages - 1));
   if( rc!=SQLITE_OK ) return rc;
-  bloom_encoding_parquet.writer->shape(num_blocks, 8 * BLOOM_BLOCK_BYTES, &shape);
+  bloom_encoding_parquet.shape(num_blocks, 8 * BLOOM_BLOCK_BYTES, &shape);
   bytes = snapshot->bytes[layer] = sqlite3_malloc64(shape.num_bytes);
   if( bytes==NULL ) return SQLITE_NOMEM;
   blocks = bytes + shape.num_bytes - num_blocks * BLOOM_BLOCK_BYTES;
@@ -123,22 +122,24 @@ static int snapshot_test(bloom_vtab_snapshot *snapshot, bloom_key_values key){
   return 0;
 }
 
-static int test_value(void *data, sqlite3_value *key){
+static int test_value(void *data, int num_keys, sqlite3_value **keys){
   bloom_vtab_snapshot *snapshot = data;
-  if( snapshot->doubt ) return sqlite3_value_type(key)==SQLITE_NULL ? BLOOM_TEST_NULL : 1;
-  return snapshot_test(snapshot, (bloom_key_values){.value = key});
+  (void)num_keys;
+  if( snapshot->doubt ) return sqlite3_value_type(keys[0])==SQLITE_NULL ? BLOOM_TEST_NULL : 1;
+  return snapshot_test(snapshot, (bloom_key_values){.value = keys[0]});
 }
 
 int bloom_vtab_snapshot_handle(
   bloom_vtab *vtab, bloom_vtab_snapshot *snapshot, sqlite3_context *context
 ){
   if( snapshot->handle==NULL ){
-    const bloom_handle_status status =
-      bloom_handle_open(vtab->connection->pool, vtab->connection->db, 0, &snapshot->handle);
-    if( status==BLOOM_HANDLE_NOMEM ) return SQLITE_NOMEM;
-    if( status==BLOOM_HANDLE_NONE_LEFT ){
+    const int rc = bloom_handle_open(vtab->connection->pool, vtab->connection->db, 0,
+                                     &snapshot->handle);
+    if( rc==SQLITE_FULL ){
       return bloom_vtab_fail(vtab, "bloom: all handles that a process can have are open");
     }
+    if( rc!=SQLITE_OK ) return rc;
+    snapshot->handle->num_keys = BLOOM_ONE_KEY;
     snapshot->handle->test = test_value;
     snapshot->handle->test_data = snapshot;
   }
