@@ -168,7 +168,7 @@ static int rename_journal(bloom_vtab *vtab, const char *new_name){
   if( rc==SQLITE_OK ) rc = bloom_vtab_drop_triggers(vtab, 0);
   if( rc==SQLITE_OK ) rc = bloom_guard_drop(vtab->connection, vtab->schema, vtab->journal);
   if( rc==SQLITE_OK ) rc = rename_table(vtab, vtab->journal, new_name, "_new");
-  if( rc==SQLITE_OK && vtab->doubt==NULL ){
+  if( rc==SQLITE_OK && !vtab->doubt ){
     rc = bloom_vtab_create_triggers(&renamed, new_name, &triggers.args);
     if( rc==SQLITE_OK ){
       rc = bloom_guard_create(vtab->connection, vtab->schema, new_name, renamed.journal);
@@ -223,13 +223,32 @@ static int vtab_command(bloom_vtab *vtab, sqlite3_value *value){
   return SQLITE_CORRUPT_VTAB;
 }
 
+/* Adds a key to a standalone filter. */
+static int insert_key(bloom_vtab *vtab, sqlite3_value **columns){
+  int i, rc;
+  for(i=0; i<BLOOM_VTAB_COMMAND; i++){
+    if( i!=BLOOM_VTAB_KEY && sqlite3_value_type(columns[i])!=SQLITE_NULL ){
+      return bloom_vtab_fail(vtab, "bloom: column %s of %s cannot be written, only key",
+                             vtab_columns[i].name, vtab->name);
+    }
+  }
+  rc = bloom_vtab_open(vtab, BLOOM_VTAB_PLACE);
+  if( rc!=SQLITE_OK ) return rc;
+  if( vtab->args.table==NULL ){
+    return bloom_vtab_add_key(vtab, (bloom_key_values){.value = columns[BLOOM_VTAB_KEY]});
+  }
+  rc = bloom_vtab_read_layout(vtab); /* it says what to do with one of bloom 1.1 */
+  if( rc!=SQLITE_OK ) return rc;
+  return bloom_vtab_fail(vtab, "bloom: keys of %s come from its source table alone", vtab->name);
+}
+
 /* Runs a command, or adds a key; args: old rowid, new rowid, columns */
 static int vtab_update(
   sqlite3_vtab *base, int num_args, sqlite3_value **args, sqlite3_int64 *rowid
 ){
   bloom_vtab *vtab = bloom_vtab_of(base);
   sqlite3_value **columns = args + 2 + bloom_vtab_num_parts(vtab);
-  int i, rc;
+  int rc;
   if( num_args==1 || sqlite3_value_type(args[0])!=SQLITE_NULL ){
     return bloom_vtab_fail(vtab, "bloom: rows of %s cannot be deleted or changed: a Bloom filter"
                                  " cannot forget a key; INSERT INTO %s(%s) VALUES ('%s') forgets"
@@ -239,26 +258,10 @@ static int vtab_update(
                            vtab->args.table ? "those that its table no longer has"
                              : "all of them");
   }
-  rc = bloom_vtab_open(vtab, BLOOM_VTAB_PLACE);
-  if( rc!=SQLITE_OK ) return rc;
   *rowid = sqlite3_last_insert_rowid(vtab->connection->db);
-  if( sqlite3_value_type(columns[BLOOM_VTAB_COMMAND])!=SQLITE_NULL ){
-    return vtab_end(vtab, vtab_command(vtab, columns[BLOOM_VTAB_COMMAND]));
-  }
-  for(i=0; i<BLOOM_VTAB_COMMAND; i++){
-    if( i!=BLOOM_VTAB_KEY && sqlite3_value_type(columns[i])!=SQLITE_NULL ){
-      return bloom_vtab_fail(vtab, "bloom: column %s of %s cannot be written, only key",
-                             vtab_columns[i].name, vtab->name);
-    }
-  }
-  if( vtab->args.table==NULL ){
-    rc = bloom_vtab_add_key(vtab, (bloom_key_values){.value = columns[BLOOM_VTAB_KEY]});
-  }else{
-    rc = bloom_vtab_read_layout(vtab); /* it says what to do with one of bloom 1.1 */
-    if( rc==SQLITE_OK ){
-      rc = bloom_vtab_fail(vtab, "bloom: keys of %s come from its source table alone", vtab->name);
-    }
-  }
+  rc = sqlite3_value_type(columns[BLOOM_VTAB_COMMAND])!=SQLITE_NULL
+    ? vtab_command(vtab, columns[BLOOM_VTAB_COMMAND]) : insert_key(vtab, columns);
+  sqlite3_set_last_insert_rowid(vtab->connection->db, *rowid);
   return vtab_end(vtab, rc);
 }
 
@@ -271,12 +274,9 @@ static int vtab_integrity(
   sqlite3_vtab *base, const char *schema, const char *name, int is_quick, char **finding
 ){
   bloom_vtab *vtab = bloom_vtab_of(base);
-  int rc;
   (void)schema; (void)name;
   *finding = NULL;
   if( !bloom_connection_is_checking(vtab->connection) ) return SQLITE_OK;
-  rc = bloom_vtab_open(vtab, BLOOM_VTAB_DOUBT);
-  if( rc!=SQLITE_OK ) return rc;
   return vtab_end(vtab, bloom_vtab_check(vtab, is_quick ? BLOOM_CHECK_QUICK : BLOOM_CHECK_PRAGMA,
                                          finding));
 }

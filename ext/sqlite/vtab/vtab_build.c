@@ -345,88 +345,68 @@ int bloom_vtab_drop(const bloom_vtab *vtab){
 
 /* -- Commands ---------------------------------------------------------------------------------- */
 
-/* Refuses to merge a filter that is in doubt.  In a trigger the merge does nothing instead, so
-** that no write to the source fails because of a filter. */
-static int fail_in_doubt(bloom_vtab *vtab, const char *why){
-  char *text = bloom_vtab_say_doubt(vtab, why);
-  int is_mid_write, rc = bloom_sql_may_be_mid_write(vtab->connection, &is_mid_write);
-  if( rc!=SQLITE_OK || is_mid_write ){
-    sqlite3_free(text);
-    return rc;
-  }
+/* Refuses to merge a filter that is in doubt. */
+static int fail_in_doubt(bloom_vtab *vtab, bloom_vtab_doubt doubt){
+  char *text = bloom_vtab_say_doubt(vtab, doubt);
   return text ? bloom_vtab_fail(vtab, "bloom: %s: %z", vtab->name, text) : SQLITE_NOMEM;
 }
 
-/* Returns 1 if a 'merge' must not take a source for the filter's: of the triggers' table, another
-** has the name by now; or no trigger tells which one it was, and its columns are not the
+/* Returns 1 if a 'merge' must not take a source for the filter's: another has the name of the
+** triggers' table by now; or no trigger tells which one it was, and its columns are not the
 ** layout's. */
 static int is_source_unproven(
-  const bloom_vtab *vtab, const bloom_vtab_args *args, const bloom_vtab_layout *source
+  const bloom_vtab *vtab, bloom_vtab_doubt doubt, const bloom_vtab_layout *source
 ){
   const bloom_vtab_layout *layout = &vtab->layout;
-  if( args!=&vtab->args ) return args->has_namesake;
+  if( doubt!=BLOOM_VTAB_NO_SOURCE ) return doubt==BLOOM_VTAB_HAS_NAMESAKE;
   return !vtab->has_layout || source->default_checksum!=layout->default_checksum
     || memcmp(source->rules.columns, layout->rules.columns,
-              (size_t)args->num_columns * sizeof(source->rules.columns[0]))!=0;
+              (size_t)source->rules.num_columns * sizeof(source->rules.columns[0]))!=0;
 }
 
 /* Makes the filter from what its triggers say, or, where they do not, from what CREATE said; of a
 ** 'merge', only if that is the same.  What is refused is so before anything changes: in a
-** transaction nothing takes it back. */
-static int rebuild(bloom_vtab *vtab, int is_merge){
-  bloom_vtab_triggers triggers;
+** transaction nothing takes it back.  is_damaged: all of it is made anew. */
+static int rebuild(bloom_vtab *vtab, int is_merge, int is_damaged){
+  bloom_vtab_triggers triggers = {.num_triggers = 0};
+  bloom_vtab_args *args = &triggers.args;
   bloom_vtab_layout layout = {.num_layers = 0};
-  int rc = bloom_vtab_read_triggers(vtab, &triggers);
-  bloom_vtab_args *args = triggers.args.table ? &triggers.args : &vtab->args;
+  bloom_vtab_doubt doubt = BLOOM_VTAB_CERTAIN;
+  int rc;
+  assert(vtab->args.table);
+  bloom_vtab_forget_message(vtab);
+  bloom_vtab_close_reader(vtab);
+  rc = bloom_vtab_check_names(vtab, BLOOM_VTAB_REBUILD, (bloom_vtab_left){0});
+  if( rc==SQLITE_OK && is_damaged ) rc = create_pages(vtab);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_read_triggers(vtab, &triggers);
   if( rc==SQLITE_OK ){
-    vtab->is_source_unknown = triggers.args.table==NULL;
-    rc = bloom_vtab_read_source(vtab, args, &layout);
-    if( rc==SQLITE_OK ) vtab->has_namesake = args!=&vtab->args && args->has_namesake;
-    if( rc==SQLITE_OK && is_merge && is_source_unproven(vtab, args, &layout) ){
-      vtab->doubt = vtab->has_namesake ? BLOOM_VTAB_HAS_NAMESAKE : BLOOM_VTAB_NO_TRIGGERS;
-      bloom_vtab_args_free(&triggers.args);
-      return fail_in_doubt(vtab, vtab->doubt);
+    if( args->table==NULL ){
+      doubt = BLOOM_VTAB_NO_SOURCE;
+      args = &vtab->args;
     }
-    if( rc==SQLITE_OK && vtab->has_namesake ){
+    rc = bloom_vtab_read_source(vtab, args, &layout);
+    if( rc==SQLITE_OK && !doubt && args->has_namesake ) doubt = BLOOM_VTAB_HAS_NAMESAKE;
+    if( rc==SQLITE_OK && is_merge && is_source_unproven(vtab, doubt, &layout) ){
+      bloom_vtab_args_free(&triggers.args);
+      return fail_in_doubt(vtab, doubt);
+    }
+    if( rc==SQLITE_OK && doubt==BLOOM_VTAB_HAS_NAMESAKE ){
       args = &vtab->args;
       rc = bloom_vtab_read_source(vtab, args, &layout);
     }
-    if( vtab->base.zErrMsg && (vtab->is_source_unknown || vtab->has_namesake) ){
+    if( vtab->base.zErrMsg && doubt ){
       bloom_vtab_fail(vtab, "%s; if its table or column was renamed, drop %s and create it again",
                       vtab->base.zErrMsg, vtab->name);
     }
   }
   if( rc==SQLITE_OK ) rc = check_is_not_hidden(vtab, args);
-  if( rc==SQLITE_OK && vtab->is_checked && vtab->doubt==NULL && triggers.are_newest ){
+  if( rc==SQLITE_OK && !is_damaged && !vtab->doubt && triggers.are_newest ){
     rc = fill(vtab, args, &layout, 0);
   }else if( rc==SQLITE_OK ){
-    rc = make_all(vtab, args, &layout, 0);
-    rc = take_back(vtab, rc);
+    rc = take_back(vtab, make_all(vtab, args, &layout, 0));
   }
   bloom_vtab_args_free(&triggers.args);
-  return rc;
-}
-
-/* Does what 'rebuild' does, by that command or by a 'merge'. */
-static int rebuild_by(bloom_vtab *vtab, int is_merge){
-  sqlite3 *db = vtab->connection->db;
-  const sqlite3_int64 rowid = sqlite3_last_insert_rowid(db);
-  int is_damaged, rc = bloom_vtab_check_schema(vtab);
-  assert(vtab->args.table);
-  is_damaged = rc==SQLITE_CORRUPT_VTAB;
-  if( is_damaged ){
-    bloom_vtab_forget_message(vtab);
-    vtab->is_checked = 0; /* all of it is made anew */
-    bloom_vtab_close_reader(vtab);
-    rc = SQLITE_OK;
-  }
-  if( rc==SQLITE_OK ){
-    rc = bloom_vtab_check_names(vtab, BLOOM_VTAB_REBUILD, (bloom_vtab_left){0});
-  }
-  if( rc==SQLITE_OK && is_damaged ) rc = create_pages(vtab);
-  if( rc==SQLITE_OK ) rc = rebuild(vtab, is_merge);
   vtab->is_checked = 0;
-  sqlite3_set_last_insert_rowid(db, rowid);
   return rc;
 }
 
@@ -438,21 +418,20 @@ int bloom_vtab_rebuild(bloom_vtab *vtab){
   rc = bloom_sql_may_be_mid_write(vtab->connection, &is_mid_write);
   if( rc!=SQLITE_OK ) return rc;
   if( is_mid_write ) return refuse_mid_write(vtab, "rebuilt", "; 'merge' can run there");
-  return rebuild_by(vtab, 0);
+  rc = bloom_vtab_open(vtab, BLOOM_VTAB_DOUBT);
+  return rc==SQLITE_OK || rc==SQLITE_CORRUPT_VTAB ? rebuild(vtab, 0, rc!=SQLITE_OK) : rc;
 }
 
 /* Empties a standalone filter, which has the room of CREATE again. */
 int bloom_vtab_delete_all(bloom_vtab *vtab){
-  const sqlite3_int64 rowid = sqlite3_last_insert_rowid(vtab->connection->db);
   bloom_vtab_layout layout = {.num_layers = 0};
   int rc;
   if( vtab->args.table ){
     return bloom_vtab_fail(vtab, "bloom: keys of %s come from its source table alone: 'rebuild'"
                                  " forgets those that it no longer has", vtab->name);
   }
-  rc = fill(vtab, NULL, &layout, 0);
-  sqlite3_set_last_insert_rowid(vtab->connection->db, rowid);
-  return rc;
+  rc = bloom_vtab_open(vtab, BLOOM_VTAB_PLACE);
+  return rc==SQLITE_OK ? fill(vtab, NULL, &layout, 0) : rc;
 }
 
 /* Sets *wants_room to whether all keys need more room than there is, and now is the time to make
@@ -483,7 +462,7 @@ static int check_few_pages(bloom_vtab *vtab){
 
 /* Sets *doubt if every key may be in a filter of bloom 1.2.0: making it again ends that, and a
 ** plain 'merge' does so. */
-static int find_overflow(bloom_vtab *vtab, const char **doubt){
+static int find_overflow(bloom_vtab *vtab, bloom_vtab_doubt *doubt){
   const bloom_combined_hashes overflow = {.num_hashes = 1, .hashes = {BLOOM_OVERFLOW_HASH}};
   int may_contain = 0, rc = SQLITE_OK;
   if( bloom_keys_may_overflow(&vtab->layout.rules) ){
@@ -497,21 +476,18 @@ static int find_overflow(bloom_vtab *vtab, const char **doubt){
 ** the filter.  A merge that an authorizer refuses midway leaves bits without keys, which is
 ** harmless, for nothing is compiled once the journal is cut.  SQLite itself takes back what else
 ** fails. */
-static int merge_keys(bloom_vtab *vtab, sqlite3_int64 max_rows, const char **doubt){
+static int merge_keys(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_doubt *doubt){
   bloom_vtab_layout layout;
   bloom_vtab_batch batch = {.vtab = vtab, .layout = &layout};
-  int wants_room = 0, rc = bloom_vtab_check_schema(vtab);
-  assert(vtab->args.table && max_rows>=0);
-  *doubt = NULL;
-  if( rc==SQLITE_OK ) rc = bloom_vtab_read_layout(vtab);
-  if( rc==SQLITE_OK ) *doubt = vtab->is_checked ? vtab->doubt : BLOOM_VTAB_UNREADABLE_SCHEMA;
-  if( rc==SQLITE_OK && *doubt==NULL && max_rows==0 ){
+  int wants_room = 0, rc = SQLITE_OK;
+  assert(vtab->args.table && max_rows>=0 && !*doubt);
+  if( max_rows==0 ){
     rc = check_few_pages(vtab);
     if( rc==SQLITE_OK ) rc = find_overflow(vtab, doubt);
-    if( rc==SQLITE_OK && *doubt==NULL ) rc = find_room(vtab, &wants_room);
+    if( rc==SQLITE_OK && !*doubt ) rc = find_room(vtab, &wants_room);
   }
   if( rc!=SQLITE_OK || *doubt ) return rc;
-  if( wants_room ) return rebuild_by(vtab, 1);
+  if( wants_room ) return rebuild(vtab, 1, 0);
   layout = vtab->layout;
   bloom_vtab_close_reader(vtab);
   rc = set_merged_at(vtab, &layout);
@@ -526,52 +502,33 @@ static int merge_keys(bloom_vtab *vtab, sqlite3_int64 max_rows, const char **dou
   return rc;
 }
 
-/* Sets *is_of_connection to whether a doubt is the connection's own, and nothing in the file: a
-** TEMP trigger, or an authorizer that hides the schema, in which the filter has a row. */
-static int is_doubt_of_connection(bloom_vtab *vtab, int *is_of_connection){
-  sqlite3_int64 is_seen = 0;
-  const int rc = bloom_sql_integer(vtab->connection, &is_seen, "SELECT 1 FROM \"%w\".sqlite_master"
-                                   " WHERE type = 'table' AND rootpage = 0 AND sql IS NOT NULL"
-                                   " AND name = %Q COLLATE NOCASE AND tbl_name = %Q COLLATE NOCASE",
-                                   vtab->schema, vtab->name, vtab->name);
-  *is_of_connection = !is_seen || (vtab->is_checked && vtab->doubt && vtab->schema_doubt==NULL);
-  return rc;
-}
-
-/* Heals a filter that is in doubt, or, doubt is NULL, damaged, which the error rc says.  In a
-** trigger, or while another statement writes, it does nothing, and fails with nothing: rows of the
-** source may be mid write. */
-static int heal(bloom_vtab *vtab, sqlite3_int64 max_rows, const char *doubt, int rc){
-  int is_mid_write, is_of_connection = 0;
+/* Heals a filter that is in doubt, or damaged, as rc says then.  In a trigger, or while another
+** statement writes, it does nothing and does not fail: rows of the source may be mid write. */
+static int heal(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_doubt doubt, int rc){
+  int is_mid_write;
   const int mid_rc = bloom_sql_may_be_mid_write(vtab->connection, &is_mid_write);
   assert(doubt ? rc==SQLITE_OK : rc==SQLITE_CORRUPT_VTAB);
   if( mid_rc!=SQLITE_OK || is_mid_write ){
     bloom_vtab_forget_message(vtab);
     return mid_rc;
   }
-  if( doubt ) rc = is_doubt_of_connection(vtab, &is_of_connection);
-  if( doubt && rc!=SQLITE_OK ) return rc;
-  if( doubt && (max_rows>0 || is_of_connection || !vtab->is_checked) ){
-    return fail_in_doubt(vtab, doubt);
-  }
-  if( max_rows>0 ) return rc;
-  bloom_vtab_forget_message(vtab);
-  return rebuild_by(vtab, 1);
+  if( doubt && (max_rows>0 || doubt<BLOOM_VTAB_NO_SOURCE) ) return fail_in_doubt(vtab, doubt);
+  return max_rows>0 ? rc : rebuild(vtab, 1, !doubt);
 }
 
 int bloom_vtab_merge(bloom_vtab *vtab, sqlite3_int64 max_rows){
-  sqlite3 *db = vtab->connection->db;
-  const sqlite3_int64 rowid = sqlite3_last_insert_rowid(db);
-  const char *doubt;
+  bloom_vtab_doubt doubt;
   int rc;
   if( vtab->args.table==NULL ){
     return bloom_vtab_fail(vtab, "bloom: %s has no source table, so there is nothing to merge",
                            vtab->name);
   }
-  rc = bloom_vtab_failure(vtab, merge_keys(vtab, max_rows, &doubt));
+  rc = bloom_vtab_open(vtab, BLOOM_VTAB_DOUBT);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_read_layout(vtab);
+  doubt = rc==SQLITE_OK ? vtab->doubt : BLOOM_VTAB_CERTAIN;
+  if( rc==SQLITE_OK && !doubt ) rc = bloom_vtab_failure(vtab, merge_keys(vtab, max_rows, &doubt));
   if( doubt || (rc==SQLITE_CORRUPT_VTAB && !vtab->connection->is_running) ){
     rc = heal(vtab, max_rows, doubt, rc);
   }
-  sqlite3_set_last_insert_rowid(db, rowid);
   return rc;
 }

@@ -21,7 +21,7 @@
 typedef struct vtab_cursor {
   sqlite3_vtab_cursor base; /* first, for SQLite */
   int is_eof;
-  int is_maybe;       /* every key may be in it */
+  bloom_vtab_doubt doubt; /* when it began */
   sqlite3_value *values[BLOOM_MAX_KEY_COLUMNS]; /* the key that was looked for, or its columns */
   int num_values;
   sqlite3_int64 rowid;
@@ -174,8 +174,7 @@ static int have_collations(const bloom_key_rules *rules, const char *collations,
   return 1;
 }
 
-/* Looks a key up in the pages, then in the journal.  Every key may be there unless the vtab, which
-** is open, is certain. */
+/* Looks a key up in the pages, then in the journal, of a vtab that is open. */
 static int look_up(
   bloom_vtab *vtab, bloom_key_values key, const char *collations, int *may_contain,
   sqlite3_int64 *rowid
@@ -193,7 +192,7 @@ static int look_up(
   }
   if( rc!=SQLITE_OK ) return rc;
   assert(asked.num_hashes>0 || asked.is_maybe); /* the key is not NULL */
-  *may_contain = !vtab->is_certain || asked.is_maybe
+  *may_contain = bloom_vtab_doubt_of_reader(vtab) || asked.is_maybe
     || !have_collations(&vtab->layout.rules, collations,
                         key.parts ? vtab->layout.rules.num_columns : 1);
   if( !*may_contain ) rc = bloom_vtab_test_pages(vtab, &asked, may_contain);
@@ -209,7 +208,7 @@ static int look_up(
     /* SQLite lets a statement run on while its own connection drops a trigger. */
     if( rc==SQLITE_OK && !*may_contain && vtab->checked_compiled!=bloom_vtab_num_compiled(vtab) ){
       rc = bloom_vtab_open(vtab, BLOOM_VTAB_LOOK_UP_UNCHECKED);
-      *may_contain = !vtab->is_certain;
+      *may_contain = bloom_vtab_doubt_of_reader(vtab)!=BLOOM_VTAB_CERTAIN;
     }
   }
   /* Not one for all keys: of key = 1 OR key = 2 SQLite would take the two for one row. */
@@ -227,7 +226,7 @@ int bloom_vtab_filter(
   forget_reading(cursor);
   rc = bloom_vtab_open(vtab, plan & UNCHECKED ? BLOOM_VTAB_LOOK_UP_UNCHECKED : BLOOM_VTAB_LOOK_UP);
   if( rc!=SQLITE_OK ) return rc;
-  cursor->is_maybe = !vtab->is_certain;
+  cursor->doubt = bloom_vtab_doubt_of_reader(vtab);
   cursor->rowid = 1;
   cursor->is_eof = 0;
   if( !(plan & PLAN_KEY) ) return SQLITE_OK;
@@ -286,7 +285,7 @@ int bloom_vtab_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
   }
   if( column>BLOOM_VTAB_FILTER ) return SQLITE_OK; /* written only */
   if( cursor->snapshot==NULL ){
-    rc = bloom_vtab_read_snapshot(vtab, !cursor->is_maybe, &cursor->snapshot);
+    rc = bloom_vtab_read_snapshot(vtab, cursor->doubt, &cursor->snapshot);
   }
   if( rc!=SQLITE_OK ) return bloom_vtab_failure(vtab, rc);
   return column==BLOOM_VTAB_HANDLE

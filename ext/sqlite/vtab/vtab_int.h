@@ -86,6 +86,21 @@ typedef struct bloom_vtab_anchor {
 #define BLOOM_VTAB_MAX_ANCHORS 64
 #define BLOOM_VTAB_JOURNAL_STATEMENTS 3
 
+/* Why every key may be in a filter. */
+typedef enum bloom_vtab_doubt {
+  BLOOM_VTAB_CERTAIN, /* what it says is certain */
+  /* What is this connection's own, and not in the file: */
+  BLOOM_VTAB_UNREADABLE_SCHEMA, BLOOM_VTAB_DENIED_SCHEMA, BLOOM_VTAB_UNCOMMITTED,
+  BLOOM_VTAB_HAS_TEMP_TRIGGER,
+  /* What 'rebuild' repairs from the names of CREATE: no trigger tells the source's; or another has
+  ** the name now. */
+  BLOOM_VTAB_NO_SOURCE, BLOOM_VTAB_HAS_NAMESAKE,
+  /* What 'merge' repairs: */
+  BLOOM_VTAB_NO_TRIGGERS, BLOOM_VTAB_OLD_GUARD, BLOOM_VTAB_NO_GUARD, BLOOM_VTAB_NO_JOURNAL,
+  BLOOM_VTAB_OTHER_JOURNAL, BLOOM_VTAB_HAS_OTHERS, BLOOM_VTAB_NO_COLUMN, BLOOM_VTAB_OTHER_COLUMN,
+  BLOOM_VTAB_BROKEN_JOURNAL, BLOOM_VTAB_OVERFLOW
+} bloom_vtab_doubt;
+
 /* What look-ups know of the journal: vtab_journal.c. */
 typedef struct bloom_vtab_unmerged {
   sqlite3_stmt *statements[BLOOM_VTAB_JOURNAL_STATEMENTS]; /* each NULL, or reset */
@@ -129,14 +144,10 @@ typedef struct bloom_vtab {
   int is_checked;
   sqlite3_int64 checked_version, checked_temp_version;
   int checked_compiled;  /* and after so many compilations of the journal's statements */
-  const char *schema_doubt; /* why every key may be in it, but for what TEMP has */
-  bloom_schema_mark mark;   /* what proves that it is not, and survives changes of other tables */
-  const char *doubt;     /* why every key may be in it; NULL: what the filter says is certain */
-  int is_certain;        /* the filter's answers are, as far as bloom_vtab_open() was to find out */
-  int is_source_unknown; /* no trigger names it: 'rebuild' can only take the names of CREATE */
-  int has_namesake;      /* why it is in doubt; 'rebuild' takes the names of CREATE then, too */
+  bloom_vtab_doubt schema_doubt; /* but for what TEMP has */
+  bloom_schema_mark mark;   /* what proves that there is none, and survives changes of others */
+  bloom_vtab_doubt doubt;   /* also where nothing was found, and is_checked is 0 */
   int is_uncommitted; /* the connection reads what others may roll back */
-  int is_denied;      /* an authorizer kept it from the schema when it was looked at last */
 } bloom_vtab;
 
 /* Returns the table by SQLite's pointer, whose type may need less alignment than ours. */
@@ -318,28 +329,18 @@ typedef enum bloom_vtab_need {
 } bloom_vtab_need;
 
 /* Begins a method, before any of the filter is read or written.  Fails where vtab->schema does not
-** name the object's file any more: bloom_database_locate().  Sets vtab->doubt and vtab->is_certain,
-** by need.  Nothing below asks again, but a look-up whose statements were compiled anew. */
+** name the object's file any more: bloom_database_locate().  Sets vtab->doubt, by need.  Nothing
+** below asks again, but a look-up whose statements were compiled anew. */
 int bloom_vtab_open(bloom_vtab *vtab, bloom_vtab_need need);
 
-/* Sets vtab->doubt, if the schema is another since, and vtab->is_certain.  Where it fails with
-** SQLITE_BUSY, SQLITE_AUTH and the like nothing is known. */
-int bloom_vtab_check_schema(bloom_vtab *vtab);
+/* Returns the doubt of a look-up, which reads what a merge that is rolled back has written. */
+static inline bloom_vtab_doubt bloom_vtab_doubt_of_reader(const bloom_vtab *vtab){
+  return vtab->doubt==BLOOM_VTAB_CERTAIN && vtab->is_uncommitted ? BLOOM_VTAB_UNCOMMITTED
+    : vtab->doubt;
+}
 
-/* Returns why every key may be in the filter; NULL: it is certain, or the schema cannot be read. */
-const char *bloom_vtab_doubt(const bloom_vtab *vtab);
-
-/* Returns the note for that, to be freed. */
-char *bloom_vtab_say_doubt(const bloom_vtab *vtab, const char *why);
-#define BLOOM_VTAB_NO_TRIGGERS       "triggers of its own are gone, or their table is"
-#define BLOOM_VTAB_HAS_NAMESAKE \
-  "its table or column was renamed, and another has the name now"
-#define BLOOM_VTAB_BROKEN_JOURNAL    "its journal does not have the rows that its triggers wrote"
-#define BLOOM_VTAB_OVERFLOW          "bloom 1.2.0 made it, and a key has too many numbers"
-#define BLOOM_VTAB_UNREADABLE_SCHEMA "the schema cannot be read now"
-#define BLOOM_VTAB_DENIED_SCHEMA \
-  "an authorizer of this connection denies what tells that its triggers are there: SQLITE_PRAGMA" \
-  " of schema_version, read_uncommitted, table_list and table_xinfo, or SQLITE_READ"
+/* Returns the note for a doubt, to be freed. */
+char *bloom_vtab_say_doubt(const bloom_vtab *vtab, bloom_vtab_doubt doubt);
 
 /* -- What has the filter's names already: vtab_build.c ------------------------------------- */
 
@@ -378,7 +379,7 @@ int bloom_vtab_merge(bloom_vtab *vtab, sqlite3_int64 max_rows); /* 0: all */
 
 typedef struct bloom_vtab_snapshot {
   bloom_vtab_layout layout;
-  const char *doubt;     /* why every key may be in it; NULL: what it says is certain */
+  bloom_vtab_doubt doubt;
   bloom_handle *handle;  /* NULL until it was asked for */
   sqlite3_int64 num_keys, num_unmerged;
   int is_full;           /* it has more keys than room */
@@ -389,7 +390,9 @@ typedef struct bloom_vtab_snapshot {
 } bloom_vtab_snapshot;
 
 /* Reads one; *result is to be freed. */
-int bloom_vtab_read_snapshot(bloom_vtab *vtab, int is_certain, bloom_vtab_snapshot **result);
+int bloom_vtab_read_snapshot(
+  bloom_vtab *vtab, bloom_vtab_doubt doubt, bloom_vtab_snapshot **result
+);
 void bloom_vtab_snapshot_free(bloom_vtab_snapshot *snapshot);
 
 /* Sets the result of a visible column, or of filter. */

@@ -494,8 +494,6 @@ int bloom_vtab_insert_pages(bloom_vtab *vtab, const bloom_vtab_layout *layout){
 ** before an error counts for nothing.  Where the pages cannot be made the last layer takes still
 ** more. */
 static int grow_if_full(bloom_vtab *vtab){
-  sqlite3 *db = vtab->connection->db;
-  const sqlite3_int64 rowid = sqlite3_last_insert_rowid(db);
   bloom_vtab_layout layout = vtab->layout;
   const bloom_vtab_layer last = layout.layers[layout.num_layers-1];
   sqlite3_int64 num_filled = 0;
@@ -509,7 +507,6 @@ static int grow_if_full(bloom_vtab *vtab){
   if( rc!=SQLITE_OK || num_filled<=last.capacity ) return rc;
   add_grown_layer(vtab, &layout);
   rc = bloom_vtab_insert_pages(vtab, &layout);
-  sqlite3_set_last_insert_rowid(db, rowid);
   if( rc==SQLITE_OK ) return bloom_vtab_write_layout(vtab, &layout);
   return bloom_sql_is_fatal(rc) || (rc & 0xff)==SQLITE_INTERRUPT ? rc : SQLITE_OK;
 }

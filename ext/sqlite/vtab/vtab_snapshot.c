@@ -73,7 +73,9 @@ static int read_unmerged(bloom_vtab *vtab, bloom_vtab_snapshot *snapshot){
   return rc;
 }
 
-int bloom_vtab_read_snapshot(bloom_vtab *vtab, int is_certain, bloom_vtab_snapshot **result){
+int bloom_vtab_read_snapshot(
+  bloom_vtab *vtab, bloom_vtab_doubt doubt, bloom_vtab_snapshot **result
+){
   bloom_vtab_snapshot *snapshot;
   int layer, rc = bloom_vtab_read_layout(vtab);
   *result = NULL;
@@ -81,17 +83,14 @@ int bloom_vtab_read_snapshot(bloom_vtab *vtab, int is_certain, bloom_vtab_snapsh
   snapshot = bloom_malloc_zeros(sizeof(*snapshot));
   if( snapshot==NULL ) return SQLITE_NOMEM;
   snapshot->layout = vtab->layout;
-  if( !is_certain ){
-    const char *doubt = bloom_vtab_doubt(vtab);
-    snapshot->doubt = doubt ? doubt : BLOOM_VTAB_UNREADABLE_SCHEMA;
-  }
+  snapshot->doubt = doubt;
   snapshot->tuples.connection = vtab->connection;
-  if( vtab->args.table && is_certain ) rc = read_unmerged(vtab, snapshot);
+  if( vtab->args.table && !doubt ) rc = read_unmerged(vtab, snapshot);
   for(layer=0; layer<snapshot->layout.num_layers && rc==SQLITE_OK; layer++){
     rc = read_layer(vtab, snapshot, layer);
   }
   if( rc==SQLITE_OK ){
-    if( snapshot->doubt==NULL && bloom_keys_may_overflow(&snapshot->layout.rules)
+    if( !snapshot->doubt && bloom_keys_may_overflow(&snapshot->layout.rules)
         && (bloom_hash_set_has(&snapshot->unmerged, BLOOM_OVERFLOW_HASH)
             || bloom_encoding_parquet.may_contain(&snapshot->filters[0], BLOOM_OVERFLOW_HASH)) ){
       snapshot->doubt = BLOOM_VTAB_OVERFLOW;
@@ -275,8 +274,10 @@ static int count_missed(
 static int check_all(bloom_vtab *vtab, bloom_checker checker, char **finding){
   bloom_vtab_snapshot *snapshot = NULL;
   sqlite3_int64 num_keys = 0, num_missed = 0;
-  int rc = bloom_vtab_check_schema(vtab);
-  if( rc==SQLITE_OK ) rc = bloom_vtab_read_snapshot(vtab, vtab->is_certain, &snapshot);
+  int rc = bloom_vtab_open(vtab, BLOOM_VTAB_DOUBT);
+  if( rc==SQLITE_OK ){
+    rc = bloom_vtab_read_snapshot(vtab, bloom_vtab_doubt_of_reader(vtab), &snapshot);
+  }
   if( snapshot && snapshot->doubt && checker==BLOOM_CHECK_COMMAND ){
     rc = find_note(vtab, snapshot, finding);
     if( rc==SQLITE_OK ) *finding = sqlite3_mprintf("bloom: %s: %z", vtab->name, *finding);

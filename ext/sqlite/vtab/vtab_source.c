@@ -433,12 +433,10 @@ char *bloom_vtab_keys_sql(const bloom_vtab *vtab, const bloom_vtab_args *args, i
 
 /* -- Doubt ---------------------------------------------------------------------------------- */
 
-#define HAS_OTHERS "its journal has a trigger, or an index, which has to go first"
-
 /* Reads what stands on the journal: *journal and *guard are its place and the guard's, 0 if they
 ** are gone. */
 static int check_journal(
-  bloom_vtab *vtab, sqlite3_int64 *journal, sqlite3_int64 *guard, const char **doubt
+  bloom_vtab *vtab, sqlite3_int64 *journal, sqlite3_int64 *guard, bloom_vtab_doubt *doubt
 ){
   char *table_text = bloom_vtab_journal_text(vtab),
     *guard_text = bloom_guard_text(vtab->name, vtab->journal);
@@ -457,21 +455,16 @@ static int check_journal(
     *guard = sqlite3_column_int64(row, 1);
     *journal = sqlite3_column_int64(row, 3);
     has_others = sqlite3_column_int64(row, 2)>has_table + (*guard>0);
-    if( !has_table ){
-      *doubt = has_others ? "its journal is another table, which has to go first"
-                          : "its journal is gone";
-    }else if( has_others ){
-      *doubt = HAS_OTHERS;
-    }else if( *guard==0 ){
-      *doubt = "its guard trigger is gone";
-    }
+    if( !has_table ) *doubt = has_others ? BLOOM_VTAB_OTHER_JOURNAL : BLOOM_VTAB_NO_JOURNAL;
+    else if( has_others ) *doubt = BLOOM_VTAB_HAS_OTHERS;
+    else if( *guard==0 ) *doubt = BLOOM_VTAB_NO_GUARD;
   }
   return bloom_sql_end(row, rc);
 }
 
 /* Sets *doubt if a trigger of TEMP stands on the journal.  There may be the guard of a filter with
 ** the same name. */
-static int check_temp(bloom_vtab *vtab, const char **doubt){
+static int check_temp(bloom_vtab *vtab, bloom_vtab_doubt *doubt){
   char *guard_text = bloom_guard_text(vtab->name, vtab->journal);
   sqlite3_int64 has_trigger = 0;
   int rc = SQLITE_NOMEM;
@@ -481,26 +474,24 @@ static int check_temp(bloom_vtab *vtab, const char **doubt){
                            " END AND tbl_name = %Q COLLATE NOCASE)", guard_text, vtab->journal);
   }
   sqlite3_free(guard_text);
-  if( rc==SQLITE_OK && has_trigger ){
-    *doubt = "a TEMP trigger of this connection is on its journal: drop that trigger";
-  }
+  if( has_trigger ) *doubt = BLOOM_VTAB_HAS_TEMP_TRIGGER;
   return rc;
 }
 
 /* Sets *doubt unless the key's columns are what they were. */
-static int check_columns(bloom_vtab *vtab, bloom_vtab_args *args, const char **doubt){
+static int check_columns(bloom_vtab *vtab, bloom_vtab_args *args, bloom_vtab_doubt *doubt){
   const bloom_key_rules *rules = &vtab->layout.rules;
   bloom_vtab_layout now = vtab->layout;
   const int rc = bloom_vtab_read_source(vtab, args, &now);
   if( rc==SQLITE_ERROR ){
     bloom_vtab_forget_message(vtab);
-    *doubt = "its column or its table is another now";
+    *doubt = BLOOM_VTAB_NO_COLUMN;
     return SQLITE_OK;
   }
   if( rc==SQLITE_OK && (memcmp(now.rules.columns, rules->columns,
                                (size_t)rules->num_columns * sizeof(rules->columns[0]))!=0
                         || now.default_checksum!=vtab->layout.default_checksum) ){
-    *doubt = "its column changed its type, collation or DEFAULT";
+    *doubt = BLOOM_VTAB_OTHER_COLUMN;
   }
   return rc;
 }
@@ -520,25 +511,29 @@ static int mark_schema(
 }
 
 /* Sets *doubt to what the schema says, that of TEMP left out. */
-static int find_doubt(bloom_vtab *vtab, const char **doubt){
+static int find_doubt(bloom_vtab *vtab, bloom_vtab_doubt *doubt){
   bloom_vtab_triggers triggers = {.num_triggers = 0};
-  sqlite3_int64 journal = 0, guard = 0;
-  assert(vtab->has_layout);
+  sqlite3_int64 journal = 0, guard = 0, is_seen = 0;
   int rc = bloom_schema_mark_begin(vtab->connection, vtab->schema, &vtab->mark);
+  assert(vtab->has_layout);
+  *doubt = BLOOM_VTAB_CERTAIN;
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_triggers(vtab, &triggers);
-  *doubt = NULL;
-  if( rc==SQLITE_OK ){
-    vtab->is_source_unknown = triggers.args.table==NULL;
-    rc = check_journal(vtab, &journal, &guard, doubt);
-    if( !triggers.are_all ) *doubt = BLOOM_VTAB_NO_TRIGGERS;
-    else if( *doubt==NULL && guard<triggers.rows[triggers.num_triggers-1] ){
-      *doubt = "its table was made again, or triggers of its own were";
-    }
+  if( rc==SQLITE_OK ) rc = check_journal(vtab, &journal, &guard, doubt);
+  if( triggers.args.table==NULL ) *doubt = BLOOM_VTAB_NO_SOURCE;
+  else if( !triggers.are_all ) *doubt = BLOOM_VTAB_NO_TRIGGERS;
+  else if( !*doubt && guard<triggers.rows[triggers.num_triggers-1] ) *doubt = BLOOM_VTAB_OLD_GUARD;
+  if( rc==SQLITE_OK && !*doubt ) rc = check_columns(vtab, &triggers.args, doubt);
+  if( rc==SQLITE_OK && !*doubt ){
+    if( triggers.args.has_namesake ) *doubt = BLOOM_VTAB_HAS_NAMESAKE;
+    else rc = mark_schema(vtab, &triggers, journal, guard);
+  }else if( rc==SQLITE_OK ){
+    /* An authorizer may hide the schema, in which the filter has a row. */
+    rc = bloom_sql_integer(vtab->connection, &is_seen, "SELECT 1 FROM \"%w\".sqlite_master"
+                           " WHERE type = 'table' AND rootpage = 0 AND sql IS NOT NULL"
+                           " AND name = %Q COLLATE NOCASE AND tbl_name = %Q COLLATE NOCASE",
+                           vtab->schema, vtab->name, vtab->name);
+    if( !is_seen ) *doubt = BLOOM_VTAB_DENIED_SCHEMA;
   }
-  if( rc==SQLITE_OK && *doubt==NULL ) rc = check_columns(vtab, &triggers.args, doubt);
-  vtab->has_namesake = rc==SQLITE_OK && *doubt==NULL && triggers.args.has_namesake;
-  if( vtab->has_namesake ) *doubt = BLOOM_VTAB_HAS_NAMESAKE;
-  if( rc==SQLITE_OK && *doubt==NULL ) rc = mark_schema(vtab, &triggers, journal, guard);
   bloom_vtab_args_free(&triggers.args);
   return rc;
 }
@@ -549,12 +544,12 @@ static int check_versions(bloom_vtab *vtab, sqlite3_int64 version, sqlite3_int64
   const int is_temp = sqlite3_stricmp(vtab->schema, "temp")==0;
   const int was_checked = vtab->is_checked
     && !bloom_database_may_be_swapped(vtab->connection->db, vtab->schema);
-  const char *doubt = vtab->schema_doubt;
+  bloom_vtab_doubt doubt = vtab->schema_doubt;
   int is_same = was_checked && vtab->checked_version==version, rc = SQLITE_OK;
   if( is_same && vtab->checked_temp_version==temp_version ) return SQLITE_OK;
   vtab->is_checked = 0;
   if( !is_same ) rc = bloom_vtab_read_layout(vtab);
-  if( rc==SQLITE_OK && was_checked && !is_same && doubt==NULL ){
+  if( rc==SQLITE_OK && was_checked && !is_same && !doubt ){
     rc = bloom_schema_mark_holds(vtab->connection, vtab->schema, &vtab->mark,
                                  version - vtab->checked_version, 1, vtab->journal, &is_same);
   }
@@ -562,7 +557,7 @@ static int check_versions(bloom_vtab *vtab, sqlite3_int64 version, sqlite3_int64
     rc = find_doubt(vtab, &doubt);
     if( rc==SQLITE_OK ) vtab->schema_doubt = doubt;
   }
-  if( rc==SQLITE_OK && doubt==NULL && !is_temp ) rc = check_temp(vtab, &doubt);
+  if( rc==SQLITE_OK && !doubt && !is_temp ) rc = check_temp(vtab, &doubt);
   vtab->is_checked = rc==SQLITE_OK;
   if( rc==SQLITE_OK ) vtab->doubt = doubt;
   vtab->checked_version = version;
@@ -581,14 +576,17 @@ static int locate(bloom_vtab *vtab){
   return bloom_vtab_failure(vtab, rc);
 }
 
-int bloom_vtab_check_schema(bloom_vtab *vtab){
+/* Sets vtab->doubt, if the schema is another since. */
+static int check_schema(bloom_vtab *vtab){
   bloom_connection *connection = vtab->connection;
   sqlite3_int64 version = 0, temp_version = 0, is_uncommitted = 0;
   int rc;
-  vtab->is_certain = 1;
   if( vtab->args.table==NULL ) return SQLITE_OK;
-  vtab->is_certain = 0;
-  if( connection->is_running ) return SQLITE_OK; /* not now: it may be in it */
+  if( connection->is_running ){ /* not now: it may be in it */
+    vtab->is_checked = 0;
+    vtab->doubt = BLOOM_VTAB_UNREADABLE_SCHEMA;
+    return SQLITE_OK;
+  }
   rc = bloom_sql_integer(connection, &version, "PRAGMA \"%w\".schema_version", vtab->schema);
   if( rc==SQLITE_OK ){
     rc = bloom_sql_integer(connection, &temp_version, "PRAGMA temp.schema_version");
@@ -598,9 +596,13 @@ int bloom_vtab_check_schema(bloom_vtab *vtab){
   }
   vtab->is_uncommitted = is_uncommitted!=0;
   if( rc==SQLITE_OK ) rc = check_versions(vtab, version, temp_version);
-  if( rc==SQLITE_OK ) vtab->checked_compiled = bloom_vtab_num_compiled(vtab);
-  vtab->is_denied = (rc & 0xff)==SQLITE_AUTH;
-  vtab->is_certain = rc==SQLITE_OK && bloom_vtab_doubt(vtab)==NULL;
+  if( rc==SQLITE_OK ){
+    vtab->checked_compiled = bloom_vtab_num_compiled(vtab);
+  }else{
+    vtab->is_checked = 0;
+    vtab->doubt = (rc & 0xff)==SQLITE_AUTH ? BLOOM_VTAB_DENIED_SCHEMA
+      : BLOOM_VTAB_UNREADABLE_SCHEMA;
+  }
   return bloom_vtab_failure(vtab, rc);
 }
 
@@ -610,38 +612,51 @@ int bloom_vtab_open(bloom_vtab *vtab, bloom_vtab_need need){
   /* While its statement runs, the file that the reader is on keeps its name. */
   if( !is_look_up || vtab->reader==NULL ) rc = locate(vtab);
   if( rc!=SQLITE_OK || need==BLOOM_VTAB_PLACE ) return rc;
-  vtab->is_certain = bloom_vtab_doubt(vtab)==NULL;
-  if( need==BLOOM_VTAB_LOOK_UP
+  if( need==BLOOM_VTAB_LOOK_UP && vtab->is_checked
       && (vtab->reader || !bloom_database_may_be_swapped(vtab->connection->db, vtab->schema)) ){
     return SQLITE_OK;
   }
-  rc = bloom_vtab_check_schema(vtab);
+  rc = check_schema(vtab);
   if( rc!=SQLITE_AUTH || !is_look_up ) return rc;
-  assert(!vtab->is_certain);
   bloom_vtab_forget_message(vtab);
   return SQLITE_OK;
 }
 
-const char *bloom_vtab_doubt(const bloom_vtab *vtab){
-  if( vtab->is_denied ) return BLOOM_VTAB_DENIED_SCHEMA;
-  /* A merge may be rolled back between the journal and the pages. */
-  return vtab->doubt==NULL && vtab->is_uncommitted ? "PRAGMA read_uncommitted is on" : vtab->doubt;
-}
+/* What a note says of a doubt. */
+static const char *const doubt_texts[] = {
+  [BLOOM_VTAB_UNREADABLE_SCHEMA] = "the schema cannot be read now",
+  [BLOOM_VTAB_DENIED_SCHEMA] = "an authorizer of this connection denies what tells that its"
+    " triggers are there: SQLITE_PRAGMA of schema_version, read_uncommitted, table_list and"
+    " table_xinfo, or SQLITE_READ",
+  [BLOOM_VTAB_UNCOMMITTED] = "PRAGMA read_uncommitted is on",
+  [BLOOM_VTAB_HAS_TEMP_TRIGGER] = "a TEMP trigger of this connection is on its journal: drop that"
+    " trigger",
+  [BLOOM_VTAB_NO_SOURCE] = "triggers of its own are gone, or their table is",
+  [BLOOM_VTAB_HAS_NAMESAKE] = "its table or column was renamed, and another has the name now",
+  [BLOOM_VTAB_NO_TRIGGERS] = "triggers of its own are gone, or their table is",
+  [BLOOM_VTAB_OLD_GUARD] = "its table was made again, or triggers of its own were",
+  [BLOOM_VTAB_NO_GUARD] = "its guard trigger is gone",
+  [BLOOM_VTAB_NO_JOURNAL] = "its journal is gone",
+  [BLOOM_VTAB_OTHER_JOURNAL] = "its journal is another table, which has to go first",
+  [BLOOM_VTAB_HAS_OTHERS] = "its journal has a trigger, or an index, which has to go first",
+  [BLOOM_VTAB_NO_COLUMN] = "its column or its table is another now",
+  [BLOOM_VTAB_OTHER_COLUMN] = "its column changed its type, collation or DEFAULT",
+  [BLOOM_VTAB_BROKEN_JOURNAL] = "its journal does not have the rows that its triggers wrote",
+  [BLOOM_VTAB_OVERFLOW] = "bloom 1.2.0 made it, and a key has too many numbers"
+};
 
-char *bloom_vtab_say_doubt(const bloom_vtab *vtab, const char *why){
-  const char *name = vtab->quoted_name;
-  const int is_unknown = vtab->doubt && vtab->is_source_unknown;
-  const int is_namesake = vtab->doubt && vtab->has_namesake;
-  if( vtab->is_denied || (vtab->is_checked && vtab->doubt && vtab->schema_doubt==NULL)
-      || (vtab->doubt==NULL && vtab->is_uncommitted) ){
-    return sqlite3_mprintf(BLOOM_VTAB_SAYS_MAYBE " because %s", why);
-  }
+char *bloom_vtab_say_doubt(const bloom_vtab *vtab, bloom_vtab_doubt doubt){
+  const char *name = vtab->quoted_name, *why = doubt_texts[doubt];
+  assert(doubt>BLOOM_VTAB_CERTAIN);
+  if( doubt<BLOOM_VTAB_NO_SOURCE ) return sqlite3_mprintf(BLOOM_VTAB_SAYS_MAYBE " because %s", why);
   /* Where 'merge' repairs it, that makes no more anew than it has to. */
-  return sqlite3_mprintf(BLOOM_VTAB_SAYS_MAYBE " because %s; INSERT INTO %s(%s) VALUES"
-                         " ('%s') %s%s%s%s", why, name, name,
-                         is_unknown || is_namesake ? "rebuild" : "merge",
-                         is_namesake ? "takes that one" : "repairs it",
-                         is_unknown ? ", if its table is still called " : "",
-                         is_unknown ? vtab->args.table : "",
-                         is_unknown || is_namesake ? "; else drop it and create it again" : "");
+  if( doubt>BLOOM_VTAB_HAS_NAMESAKE ){
+    return sqlite3_mprintf(BLOOM_VTAB_SAYS_MAYBE " because %s; INSERT INTO %s(%s) VALUES ('merge')"
+                           " repairs it", why, name, name);
+  }
+  return sqlite3_mprintf(BLOOM_VTAB_SAYS_MAYBE " because %s; INSERT INTO %s(%s) VALUES ('rebuild')"
+                         " %s%s; else drop it and create it again", why, name, name,
+                         doubt==BLOOM_VTAB_HAS_NAMESAKE ? "takes that one"
+                           : "repairs it, if its table is still called ",
+                         doubt==BLOOM_VTAB_HAS_NAMESAKE ? "" : vtab->args.table);
 }
