@@ -67,18 +67,17 @@ static inline int entries_are_missing_coded(uint32_t num_blocks, uint32_t num_al
   return num_blocks==num_all || (num_blocks>ENTRIES_MAX_RAW && 2*num_blocks>num_all);
 }
 
-/* Writes the numbers below num_all that are not among some ascending ones; others has room for
-** one more. */
-static inline void entries_complement(const uint16_t *numbers, uint32_t num_numbers,
-                                      uint32_t num_all, uint16_t *others){
-  uint64_t words[BLOOM_SEGMENT_BLOCKS/64];
-  uint32_t i;
-  memset(words, 0xff, sizeof(words));
-  for(i=0; i<num_numbers; i++) words[numbers[i]/64] ^= (uint64_t)1 << numbers[i]%64;
-  /* Without a branch, which would be a guess. */
-  for(i=0; i<num_all; i++){
-    *others = (uint16_t)i;
-    others += words[i/64] >> i%64 & 1;
+/* Returns those bits of a word that stand for numbers below num_all, its first one being base. */
+static inline uint64_t entries_bits_below(uint32_t num_all, uint32_t base){
+  return num_all - base<64 ? ((uint64_t)1 << (num_all - base)) - 1 : UINT64_MAX;
+}
+
+/* Writes the numbers below num_all whose bits are set, ascending. */
+static inline void entries_numbers_of(const uint64_t *words, uint32_t num_all, uint16_t *numbers){
+  uint32_t base;
+  for(base=0; base<num_all; base+=64){
+    uint64_t word = words[base/64];
+    for(; word; word&=word-1) *numbers++ = (uint16_t)(base + bloom_num_low_zeros64(word));
   }
 }
 
@@ -130,10 +129,12 @@ static inline uint32_t entries_lists_at(const bloom_entries_row *row){
   return 8*(BLOOM_ENTRIES_HEADER_BYTES + BLOOM_ENTRIES_SKIP_BYTES*row->num_skips);
 }
 
-int bloom_entries_open(bloom_entries_row *row, const uint8_t *bytes, size_t num_bytes,
-                       uint64_t run_number, uint64_t rowid){
+int bloom_entries_open(bloom_entries_row *row, const bloom_entries_table *table,
+                       const uint8_t *bytes, size_t num_bytes, uint64_t run_number,
+                       uint64_t rowid){
   uint32_t end_block;
   memset(row, 0, sizeof(*row));
+  row->table = table;
   row->is_damaged = 1;
   if( num_bytes<BLOOM_ENTRIES_HEADER_BYTES + 1 || num_bytes>BLOOM_ENTRIES_ROW_BYTES ) return 0;
   if( bloom_load64_le(bytes)!=bloom_entries_checksum(bytes, num_bytes, run_number, rowid) ){
@@ -159,93 +160,6 @@ int bloom_entries_open(bloom_entries_row *row, const uint8_t *bytes, size_t num_
   if( entries_lists_at(row)>=8*row->num_bytes ) return 0;
   row->shape = entries_shape_of(end_block);
   row->is_damaged = 0;
-  return 1;
-}
-
-/* Reads a quotient, ones that a zero ends, at a position that it moves; 0 if there are more than
-** `most`. */
-static inline int entries_read_unary(const bloom_entries_row *row, uint32_t *at, uint32_t most,
-                                     uint32_t *quotient){
-  uint32_t num_ones = 0;
-  for(;;){
-    const uint64_t zeros = ~entries_look(row, *at) | (uint64_t)1 << (ENTRIES_LOOK_BITS - 1);
-    const uint32_t num_here = bloom_num_low_zeros64(zeros);
-    num_ones += num_here;
-    *at += num_here;
-    if( num_ones>most ) return 0;
-    if( num_here<ENTRIES_LOOK_BITS - 1 ) break;
-  }
-  *at += 1;
-  *quotient = num_ones;
-  return 1;
-}
-
-/* Reads Rice codes with k = 0: bit i is 0 if number i is there.  See entries_read_rice(). */
-static int entries_read_bitmap(const bloom_entries_row *row, uint32_t *at, uint32_t num_coded,
-                               uint32_t num_all, uint16_t *numbers){
-  const uint32_t step = 56;
-  uint32_t base, num_left = num_coded;
-  for(base=0; base<num_all; base+=step){
-    uint64_t there = entries_low_bits(~entries_look(row, *at + base), step);
-    if( numbers==NULL ){
-      const uint64_t num_of_bytes = bloom_popcount_bytes(there);
-      const uint32_t num_here = (uint32_t)(num_of_bytes * 0x0101010101010101u >> 56);
-      if( num_here<num_left ){
-        num_left -= num_here;
-        continue;
-      }
-    }
-    for(; there; there&=there-1){
-      const uint32_t number = base + bloom_num_low_zeros64(there);
-      if( number>=num_all ) return 0;
-      if( numbers ) *numbers++ = (uint16_t)number;
-      if( --num_left==0 ){
-        *at += number + 1;
-        return !entries_is_behind(row, *at);
-      }
-    }
-  }
-  return 0;
-}
-
-/* Reads Rice codes with k > 0 of num_coded numbers from `number` up, ascending, below num_all, at a
-** position that it moves.  Writes them unless numbers is NULL.  Returns 0 if they are damaged. */
-static int entries_read_codes(const bloom_entries_row *row, uint32_t *at, uint32_t k,
-                              uint32_t number, uint32_t num_coded, uint32_t num_all,
-                              uint16_t *numbers){
-  uint32_t position = *at, i = 0;
-  assert( k>0 && k<=BLOOM_SEGMENT_LG );
-  while( i<num_coded ){
-    /* As many codes as one look shows. */
-    uint64_t bits = entries_look(row, position);
-    uint32_t num_left = ENTRIES_LOOK_BITS;
-    uint32_t quotient;
-    for(; i<num_coded; i++){
-      const uint64_t zeros = ~bits | (uint64_t)1 << (ENTRIES_LOOK_BITS - 1);
-      quotient = bloom_num_low_zeros64(zeros);
-      if( quotient + 1 + k>num_left ) break;
-      bits >>= quotient + 1;
-      number += quotient<<k | (uint32_t)entries_low_bits(bits, k);
-      if( number>=num_all ) return 0;
-      if( numbers ) numbers[i] = (uint16_t)number;
-      number++;
-      bits >>= k;
-      num_left -= quotient + 1 + k;
-    }
-    position += ENTRIES_LOOK_BITS - num_left;
-    if( num_left==ENTRIES_LOOK_BITS && i<num_coded ){
-      /* One that is longer. */
-      if( !entries_read_unary(row, &position, num_all, &quotient) ) return 0;
-      number += quotient<<k | (uint32_t)entries_low_bits(entries_look(row, position), k);
-      position += k;
-      if( number>=num_all ) return 0;
-      if( numbers ) numbers[i] = (uint16_t)number;
-      number++;
-      i++;
-    }
-    if( entries_is_behind(row, position) ) return 0;
-  }
-  *at = position;
   return 1;
 }
 
@@ -287,13 +201,102 @@ void bloom_entries_table_make(bloom_entries_table *table){
   }
 }
 
+/*
+** Blocks are read as bits.  Each of these functions reads num_coded ascending numbers below num_all
+** at a position that it moves behind them, and sets their bits, unless found is NULL: then only the
+** position counts.  Returns 0 if they are damaged.
+*/
+
 /* Where bits are gathered: room for those behind the last block that damaged ones may set. */
 typedef struct entries_bits {
   uint8_t bytes[BLOOM_SEGMENT_BLOCKS/8 + ENTRIES_LOOK_BLOCKS/8 + 8];
 } entries_bits;
 
-/* Does what entries_read_codes() does, from 0 up, by the row's table, with k <=
-** BLOOM_ENTRIES_TABLE_K.  found may be NULL. */
+static inline void entries_set_bit(entries_bits *found, uint32_t number){
+  if( found ) found->bytes[number/8] |= (uint8_t)(1 << number%8);
+}
+
+/* Reads numbers that are raw, and writes them instead. */
+static int entries_read_raw(const bloom_entries_row *row, uint32_t *at, uint32_t num_coded,
+                            uint32_t num_all, uint16_t numbers[ENTRIES_MAX_RAW]){
+  const uint32_t num_bits = entries_bits_in(&row->shape, row->segment);
+  uint64_t bits = entries_look(row, *at);
+  uint32_t i;
+  assert( num_coded<=ENTRIES_MAX_RAW );
+  for(i=0; i<num_coded; i++){
+    numbers[i] = (uint16_t)entries_low_bits(bits, num_bits);
+    if( numbers[i]>=num_all || (i>0 && numbers[i]<=numbers[i-1]) ) return 0;
+    bits >>= num_bits;
+  }
+  *at += num_coded*num_bits;
+  return !entries_is_behind(row, *at);
+}
+
+/* Reads Rice codes with k = 0: bit i is 0 if number i is there. */
+static int entries_read_bitmap(const bloom_entries_row *row, uint32_t *at, uint32_t num_coded,
+                               uint32_t num_all, entries_bits *found){
+  uint32_t base, num_left = num_coded;
+  for(base=0; base<num_all; base+=64){
+    const uint64_t low = entries_low_bits(entries_look(row, *at + base), 32);
+    uint64_t there = ~(low | entries_look(row, *at + base + 32) << 32);
+    const uint32_t num_here = (uint32_t)(bloom_popcount_bytes(there) * 0x0101010101010101u >> 56);
+    uint32_t number = base;
+    if( num_here>=num_left ){
+      uint64_t last = there;
+      for(; num_left>1; num_left--) last &= last - 1;
+      last &= ~last + 1; /* the last one that is coded: what follows is no part of the list */
+      number += bloom_num_low_zeros64(last);
+      there &= last | (last - 1);
+      num_left = 0;
+    }
+    if( found ) bloom_store64_le(found->bytes + base/8, there);
+    if( num_left==0 ){
+      *at += number + 1;
+      return number<num_all && !entries_is_behind(row, *at);
+    }
+    num_left -= num_here;
+  }
+  return 0;
+}
+
+/* Reads Rice codes with k > 0, from *number on, which it sets to the one behind the last. */
+static int entries_read_codes(const bloom_entries_row *row, uint32_t *at, uint32_t k,
+                              uint32_t num_coded, uint32_t num_all, uint32_t *number,
+                              entries_bits *found){
+  uint32_t position = *at, next = *number, num_ones = 0, i = 0;
+  assert( k>0 && k<=BLOOM_SEGMENT_LG );
+  while( i<num_coded ){
+    /* As many codes as one look shows. */
+    uint64_t bits = entries_look(row, position);
+    uint32_t num_left = ENTRIES_LOOK_BITS;
+    for(; i<num_coded; i++){
+      const uint64_t zeros = ~bits | (uint64_t)1 << (ENTRIES_LOOK_BITS - 1);
+      const uint32_t quotient = bloom_num_low_zeros64(zeros);
+      if( quotient + 1 + k>num_left ) break;
+      bits >>= quotient + 1;
+      next += (quotient + num_ones)<<k | (uint32_t)entries_low_bits(bits, k);
+      if( next>=num_all ) return 0;
+      entries_set_bit(found, next);
+      next++;
+      num_ones = 0;
+      bits >>= k;
+      num_left -= quotient + 1 + k;
+    }
+    if( num_left==ENTRIES_LOOK_BITS ){
+      /* Some of the ones of a code that is longer. */
+      num_ones += ENTRIES_LOOK_BITS/2;
+      num_left -= ENTRIES_LOOK_BITS/2;
+      if( num_ones>num_all ) return 0;
+    }
+    position += ENTRIES_LOOK_BITS - num_left;
+    if( entries_is_behind(row, position) ) return 0;
+  }
+  *at = position;
+  *number = next;
+  return 1;
+}
+
+/* Reads Rice codes with k of 1 .. BLOOM_ENTRIES_TABLE_K by the row's table. */
 static int entries_read_windows(const bloom_entries_row *row, uint32_t *at, uint32_t k,
                                 uint32_t num_coded, uint32_t num_all, entries_bits *found){
   const uint64_t *windows = row->table->windows[k-1];
@@ -317,59 +320,32 @@ static int entries_read_windows(const bloom_entries_row *row, uint32_t *at, uint
     if( number>num_all || entries_is_behind(row, *at) ) return 0;
     if( window==0 && num_left>0 ){
       /* A long code, or one of the last ones. */
-      uint16_t one;
-      if( !entries_read_codes(row, at, k, number, 1, num_all, &one) ) return 0;
-      if( found ) found->bytes[one/8] |= (uint8_t)(1 << one%8);
-      number = one + 1u;
+      if( !entries_read_codes(row, at, k, 1, num_all, &number, found) ) return 0;
       num_left--;
     }
   }
   return 1;
 }
 
-/* Reads Rice codes of num_coded numbers likewise, from 0 up. */
-static int entries_read_rice(const bloom_entries_row *row, uint32_t *at, uint32_t num_coded,
-                             uint32_t num_all, uint16_t *numbers){
-  const uint32_t k = entries_rice_k(num_coded, num_all);
-  if( k==0 ) return entries_read_bitmap(row, at, num_coded, num_all, numbers);
-  return numbers==NULL && row->table && k<=BLOOM_ENTRIES_TABLE_K
-    ? entries_read_windows(row, at, k, num_coded, num_all, NULL)
-    : entries_read_codes(row, at, k, 0, num_coded, num_all, numbers);
-}
-
-/* Reads numbers likewise, which are raw if they are few. */
-static int entries_read_numbers(const bloom_entries_row *row, uint32_t *at, uint32_t num_coded,
-                                uint32_t num_all, uint16_t *numbers){
-  uint32_t i, num_bits;
-  uint64_t bits;
-  if( num_coded>ENTRIES_MAX_RAW ) return entries_read_rice(row, at, num_coded, num_all, numbers);
-  num_bits = entries_bits_in(&row->shape, row->segment);
-  bits = entries_look(row, *at);
-  *at += num_coded*num_bits;
-  if( entries_is_behind(row, *at) ) return 0;
-  for(i=0; numbers && i<num_coded; i++){
-    numbers[i] = (uint16_t)entries_low_bits(bits, num_bits);
-    if( numbers[i]>=num_all || (i>0 && numbers[i]<=numbers[i-1]) ) return 0;
-    bits >>= num_bits;
-  }
-  return 1;
-}
-
-/* Reads the blocks of the list at hand, or finds where they end if blocks is NULL.  Sets next_at;
-** returns 0 if they are damaged. */
-static int entries_read_blocks(bloom_entries_row *row, uint16_t *blocks){
+/* Reads the coded blocks of the list at hand: its own or the missing ones.  Sets next_at. */
+static int entries_read_coded(bloom_entries_row *row, entries_bits *found){
   const uint32_t num_all = entries_blocks_in(&row->shape, row->segment);
-  const uint32_t num_missing = num_all - row->num_blocks;
-  uint32_t at = row->blocks_at;
-  if( entries_are_missing_coded(row->num_blocks, num_all) ){
-    uint16_t missing[BLOOM_SEGMENT_BLOCKS/2 + 1];
-    if( !entries_read_numbers(row, &at, num_missing, num_all, blocks ? missing : NULL) ) return 0;
-    if( blocks ) entries_complement(missing, num_missing, num_all, blocks);
-  }else if( !entries_read_numbers(row, &at, row->num_blocks, num_all, blocks) ){
-    return 0;
+  const uint32_t num_coded = entries_are_missing_coded(row->num_blocks, num_all)
+      ? num_all - row->num_blocks : row->num_blocks;
+  const uint32_t k = num_coded>ENTRIES_MAX_RAW ? entries_rice_k(num_coded, num_all) : 0;
+  uint16_t raw[ENTRIES_MAX_RAW];
+  uint32_t number = 0, i;
+  row->next_at = row->blocks_at;
+  if( num_coded<=ENTRIES_MAX_RAW ){
+    const int is_good = entries_read_raw(row, &row->next_at, num_coded, num_all, raw);
+    for(i=0; is_good && i<num_coded; i++) entries_set_bit(found, raw[i]);
+    return is_good;
+  }else if( k==0 ){
+    return entries_read_bitmap(row, &row->next_at, num_coded, num_all, found);
+  }else if( k<=BLOOM_ENTRIES_TABLE_K ){
+    return entries_read_windows(row, &row->next_at, k, num_coded, num_all, found);
   }
-  row->next_at = at;
-  return 1;
+  return entries_read_codes(row, &row->next_at, k, num_coded, num_all, &number, found);
 }
 
 /* Reads the code of a gap of ids at a position, which it moves behind it.  Sets *rest to the
@@ -435,7 +411,7 @@ static inline int entries_next(bloom_entries_row *row){
     return entries_begin_list(row, row->first, (uint32_t)(row->first % row->shape.num_segments),
                               entries_look(row, at), at);
   }
-  if( row->next_at==0 && !entries_read_blocks(row, NULL) ) return entries_fail(row);
+  if( row->next_at==0 && !entries_read_coded(row, NULL) ) return entries_fail(row);
   at = row->next_at;
   gap = entries_read_gap(row, &at, &rest);
   /* An id is below 2^56, and a gap at most 24 * 2^55. */
@@ -485,65 +461,31 @@ int bloom_entries_seek(bloom_entries_row *row, uint64_t id){
   return found;
 }
 
-int bloom_entries_read(bloom_entries_row *row, uint16_t blocks[BLOOM_SEGMENT_BLOCKS]){
-  if( row->is_damaged || row->num_blocks==0 ) return -1;
-  if( !entries_read_blocks(row, blocks) ) return entries_fail(row);
-  return (int)row->num_blocks;
-}
-
-/* -- Reading as bits ---------------------------------------------------------------------- */
-
-/* Does what entries_read_bitmap() does. */
-static int entries_read_words(const bloom_entries_row *row, uint32_t *at, uint32_t num_coded,
-                              uint32_t num_all, entries_bits *found){
-  uint32_t base, num_left = num_coded;
-  for(base=0; base<num_all; base+=64){
-    const uint64_t low = entries_low_bits(entries_look(row, *at + base), 32);
-    uint64_t there = ~(low | entries_look(row, *at + base + 32) << 32);
-    const uint32_t num_here = (uint32_t)(bloom_popcount_bytes(there) * 0x0101010101010101u >> 56);
-    if( num_here>=num_left ){
-      uint64_t last = there;
-      uint32_t number;
-      for(; num_left>1; num_left--) last &= last - 1;
-      last &= ~last + 1; /* the last one that is coded: what follows is no part of the list */
-      number = base + bloom_num_low_zeros64(last);
-      bloom_store64_le(found->bytes + base/8, there & (last | (last - 1)));
-      *at += number + 1;
-      return number<num_all && !entries_is_behind(row, *at);
-    }
-    bloom_store64_le(found->bytes + base/8, there);
-    num_left -= num_here;
-  }
-  return 0;
-}
-
 int bloom_entries_read_bits(bloom_entries_row *row, uint64_t bits[BLOOM_SEGMENT_BLOCKS/64]){
   const uint32_t num_all = entries_blocks_in(&row->shape, row->segment);
   const int is_missing = entries_are_missing_coded(row->num_blocks, num_all);
-  const uint32_t num_coded = is_missing ? num_all - row->num_blocks : row->num_blocks;
-  const uint32_t k = num_coded>ENTRIES_MAX_RAW ? entries_rice_k(num_coded, num_all) : 0;
-  uint32_t at = row->blocks_at, base, i;
   entries_bits found;
-  int is_good;
-  if( row->is_damaged || row->num_blocks==0 ) return -1;
+  uint32_t i;
+  if( row->num_blocks==0 ) return -1;
   memset(&found, 0, sizeof(found));
-  if( num_coded<=ENTRIES_MAX_RAW || k>BLOOM_ENTRIES_TABLE_K || (k>0 && row->table==NULL) ){
-    uint16_t numbers[BLOOM_SEGMENT_BLOCKS/2 + 1];
-    is_good = entries_read_numbers(row, &at, num_coded, num_all, numbers);
-    for(i=0; is_good && i<num_coded; i++){
-      found.bytes[numbers[i]/8] |= (uint8_t)(1 << numbers[i]%8);
+  if( !entries_read_coded(row, &found) ) return entries_fail(row);
+  for(i=0; i<BLOOM_SEGMENT_BLOCKS/64; i++) bits[i] = bloom_load64_le(found.bytes + 8*i);
+  for(i=0; is_missing && i<num_all; i+=64) bits[i/64] ^= entries_bits_below(num_all, i);
+  return (int)row->num_blocks;
+}
+
+int bloom_entries_read(bloom_entries_row *row, uint16_t blocks[BLOOM_SEGMENT_BLOCKS]){
+  const uint32_t num_all = entries_blocks_in(&row->shape, row->segment);
+  uint64_t bits[BLOOM_SEGMENT_BLOCKS/64];
+  /* Most lists of keys take no bits. */
+  if( row->num_blocks>0 && row->num_blocks<=ENTRIES_MAX_RAW && row->num_blocks<num_all ){
+    row->next_at = row->blocks_at;
+    if( !entries_read_raw(row, &row->next_at, row->num_blocks, num_all, blocks) ){
+      return entries_fail(row);
     }
-  }else if( k==0 ){
-    is_good = entries_read_words(row, &at, num_coded, num_all, &found);
   }else{
-    is_good = entries_read_windows(row, &at, k, num_coded, num_all, &found);
-  }
-  if( !is_good ) return entries_fail(row);
-  row->next_at = at;
-  for(base=0; base<num_all; base+=64){
-    const uint64_t all = num_all - base<64 ? ((uint64_t)1 << (num_all - base)) - 1 : UINT64_MAX;
-    const uint64_t word = bloom_load64_le(found.bytes + base/8);
-    bits[base/64] |= is_missing ? ~word & all : word;
+    if( bloom_entries_read_bits(row, bits)<0 ) return -1;
+    entries_numbers_of(bits, num_all, blocks);
   }
   return (int)row->num_blocks;
 }
@@ -629,11 +571,15 @@ static void entries_append_list(bloom_entries_writer *writer, const uint16_t *bl
   const uint32_t num_all = entries_blocks_in(&writer->shape, writer->segment);
   const uint32_t num_bits = entries_bits_in(&writer->shape, writer->segment);
   const uint32_t log = entries_log2(num_blocks);
+  uint32_t i;
   assert( num_blocks>0 && num_blocks<=num_all && blocks[num_blocks-1]<num_all );
   entries_append(writer, (2*entries_low_bits(num_blocks, log) + 1) << log, 2*log + 1);
   if( entries_are_missing_coded(num_blocks, num_all) ){
-    uint16_t missing[BLOOM_SEGMENT_BLOCKS/2 + 1];
-    entries_complement(blocks, num_blocks, num_all, missing);
+    uint64_t words[BLOOM_SEGMENT_BLOCKS/64];
+    uint16_t missing[BLOOM_SEGMENT_BLOCKS/2];
+    for(i=0; i<num_all; i+=64) words[i/64] = entries_bits_below(num_all, i);
+    for(i=0; i<num_blocks; i++) words[blocks[i]/64] ^= (uint64_t)1 << blocks[i]%64;
+    entries_numbers_of(words, num_all, missing);
     entries_append_numbers(writer, missing, num_all - num_blocks, num_all, num_bits);
   }else{
     entries_append_numbers(writer, blocks, num_blocks, num_all, num_bits);

@@ -100,6 +100,9 @@ typedef struct bloom_entries_table {
   uint64_t windows[BLOOM_ENTRIES_TABLE_K][256];
 } bloom_entries_table;
 
+/* Sets what such a table says: it is the same for all rows. */
+void bloom_entries_table_make(bloom_entries_table *table);
+
 /* A row that is being read.  The caller reads `before`, `first`, `last`, `num_lists` and
 ** `shape.end_block` after bloom_entries_open(), and `id` and `num_blocks` of the list at hand. */
 typedef struct bloom_entries_row {
@@ -110,6 +113,7 @@ typedef struct bloom_entries_row {
   bloom_entries_shape shape;
 
   /* The rest is private.  Positions are bits from the first byte of the row on. */
+  const bloom_entries_table *table;
   const uint8_t *bytes;
   uint32_t num_bytes;
   uint32_t num_begun;            /* the lists up to the one at hand */
@@ -120,15 +124,13 @@ typedef struct bloom_entries_row {
   uint32_t blocks_at;            /* position of the blocks of the list at hand */
   uint32_t next_at;              /* position of the next list; 0: not known yet */
   uint8_t is_damaged;            /* once damage was seen, all calls return -1 */
-
-  /* The caller may set it once the row is open: then long lists take less time. */
-  const bloom_entries_table *table;
 } bloom_entries_row;
 
 /* Reads the header.  Returns 1, or 0 if it is damaged: length, checksum, the range of a field, or
-** a last id that is not the rowid's.  bytes stay the caller's, and must outlive row. */
-int bloom_entries_open(bloom_entries_row *row, const uint8_t *bytes, size_t num_bytes,
-                       uint64_t run_number, uint64_t rowid);
+** a last id that is not the rowid's.  table and bytes stay the caller's, and must outlive row. */
+int bloom_entries_open(bloom_entries_row *row, const bloom_entries_table *table,
+                       const uint8_t *bytes, size_t num_bytes, uint64_t run_number,
+                       uint64_t rowid);
 
 /* Moves to the next list, the first time to the first one.  Returns 1; 0 if there is none; -1 if
 ** the row is damaged. */
@@ -145,10 +147,7 @@ int bloom_entries_seek(bloom_entries_row *row, uint64_t id);
 ** can hold 4,096 lists of as many blocks, and no more: 16 million. */
 int bloom_entries_read(bloom_entries_row *row, uint16_t blocks[BLOOM_SEGMENT_BLOCKS]);
 
-/* Sets what such a table says: it is the same for all rows. */
-void bloom_entries_table_make(bloom_entries_table *table);
-
-/* Does what bloom_entries_read() does, but sets the bits of the blocks, and lets others be. */
+/* Does what bloom_entries_read() does, but sets the bits of the blocks, and clears the others. */
 int bloom_entries_read_bits(bloom_entries_row *row, uint64_t bits[BLOOM_SEGMENT_BLOCKS/64]);
 
 /* -- Writing ------------------------------------------------------------------------------ */

@@ -36,23 +36,22 @@ typedef struct candidates_search {
 typedef struct candidates_tokens {
   index_tokens *list;
   size_t num_tokens, max_tokens;
-  int is_maybe; /* every block may have one of the values */
 } candidates_tokens;
 
-static int candidates_tokens_add(candidates_tokens *tokens, uint64_t token){
+static int candidates_add_token(candidates_tokens *tokens, uint64_t token){
   if( BLOOM_GROW(tokens->list, tokens->num_tokens, tokens->max_tokens) ) return SQLITE_NOMEM;
   tokens->list[tokens->num_tokens++] = (index_tokens){token, 1};
   return SQLITE_OK;
 }
 
-static int candidates_tokens_compare(const void *a, const void *b){
+static int candidates_compare_tokens(const void *a, const void *b){
   const uint64_t of_a = ((const index_tokens *)a)->first, of_b = ((const index_tokens *)b)->first;
   return (of_a>of_b) - (of_a<of_b);
 }
 
-/* Adds the tokens of `column = value`. */
-static int candidates_add_value(const candidates_search *search, sqlite3_value *value,
-                                candidates_tokens *tokens){
+/* Adds the tokens of `column = value`.  Sets *is_all if every block may have it. */
+static int candidates_add_key(const candidates_search *search, sqlite3_value *value,
+                              candidates_tokens *tokens, int *is_all){
   const int key = search->condition.key;
   const bloom_equality equality = search->index->config.keys[key].equality;
   const uint32_t hash_bits = search->generation->keys[key].hash_bits;
@@ -60,66 +59,24 @@ static int candidates_add_value(const candidates_search *search, sqlite3_value *
   bloom_key_hashes hashes;
   int i, rc = search->condition.is_literal ? bloom_literal_hashes(db, equality, value, &hashes)
       : bloom_query_hashes(db, equality, value, &hashes);
-  if( rc==SQLITE_OK ) tokens->is_maybe |= hashes.is_maybe;
+  if( rc==SQLITE_OK ) *is_all |= hashes.is_maybe;
   for(i=0; rc==SQLITE_OK && i<hashes.num_hashes; i++){
-    rc = candidates_tokens_add(tokens, hashes.hashes[i] >> (64 - hash_bits));
+    rc = candidates_add_token(tokens, hashes.hashes[i] >> (64 - hash_bits));
   }
   return rc;
 }
 
-/* Calls visit() for a condition's value, or for those of its list, *is_all being its result if
-** that is 1. */
-static int candidates_each(const candidates_search *search, sqlite3_value *value,
-                           const index_list *list, void *context, int *is_all,
-                           int (*visit)(const candidates_search *, sqlite3_value *, void *,
-                                        int *)){
-  size_t i;
-  int rc = SQLITE_OK;
-  if( !search->condition.is_list ) return visit(search, value, context, is_all);
-  for(i=0; i<list->num_values && rc==SQLITE_OK && !*is_all; i++){
-    sqlite3_value *copy = NULL;
-    if( (i + 1)%INDEX_VALUES_PER_LOOK==0 ){
-      sqlite3_int64 ignored;
-      rc = bloom_sql_integer(search->index->connection, &ignored, "SELECT 1");
-    }
-    if( rc==SQLITE_OK ) rc = bloom_index_list_value(list, i, &copy);
-    if( rc==SQLITE_OK ) rc = visit(search, copy, context, is_all);
-    sqlite3_value_free(copy);
-  }
-  return rc;
-}
-
-static int candidates_visit_key(const candidates_search *search, sqlite3_value *value,
-                                void *context, int *is_all){
-  candidates_tokens *tokens = context;
-  const int rc = candidates_add_value(search, value, tokens);
-  *is_all = tokens->is_maybe;
-  return rc;
-}
-
-/* Adds to *result the blocks that may have a key; or sets *is_all. */
-static int candidates_find_keys(const candidates_search *search, sqlite3_value *value,
-                                const index_list *list, index_block_set *result, int *is_all){
-  candidates_tokens tokens = {.num_tokens = 0};
-  size_t i, num_left = 0;
-  int rc = candidates_each(search, value, list, &tokens, is_all, candidates_visit_key);
-  if( rc==SQLITE_OK && !*is_all && tokens.num_tokens>0 ){
-    qsort(tokens.list, tokens.num_tokens, sizeof(*tokens.list), candidates_tokens_compare);
-    for(i=0; i<tokens.num_tokens; i++){
-      if( i>0 && tokens.list[i].first==tokens.list[i-1].first ) continue;
-      tokens.list[num_left++] = tokens.list[i];
-    }
-    rc = bloom_index_look_up(search->index, search->generation, search->condition.key, tokens.list,
-                             num_left, search->within, result);
-  }
-  sqlite3_free(tokens.list);
-  return rc;
+/* Puts blocks that were found among *blocks in their place. */
+static void candidates_take(index_block_set *blocks, index_block_set *found){
+  bloom_index_blocks_free(blocks);
+  *blocks = *found;
+  found->segments = NULL;
 }
 
 /* Adds to *result the blocks that are in all ranges of lists; none: sets *is_all. */
 static int candidates_find_ranges(const candidates_search *search, const bloom_lists_range *ranges,
                                   size_t num_ranges, index_block_set *result, int *is_all){
-  index_block_set left = {0, NULL};
+  index_block_set left = {0, NULL}, found;
   uint64_t num_before = search->within ? bloom_index_blocks_count(search->within) : UINT64_MAX;
   size_t num_idle = 0; /* the last look-ups, each of which took away less than a quarter */
   size_t i;
@@ -127,9 +84,7 @@ static int candidates_find_ranges(const candidates_search *search, const bloom_l
   *is_all |= num_ranges==0;
   for(i=0; i<num_ranges && rc==SQLITE_OK; i++){
     const index_tokens tokens = {ranges[i].first, ranges[i].num_lists};
-    const index_block_set *within = left.segments ? &left : search->within;
-    index_block_set found;
-    if( left.segments ){
+    if( i>0 ){
       const uint64_t num_left = bloom_index_blocks_count(&left);
       num_idle = num_left>num_before/4*3 ? num_idle + 1 : 0;
       num_before = num_left;
@@ -139,14 +94,9 @@ static int candidates_find_ranges(const candidates_search *search, const bloom_l
     }
     rc = bloom_index_blocks_make(&found, search->generation->num_spans);
     if( rc==SQLITE_OK ) rc = bloom_index_look_up(search->index, search->generation,
-                                                 search->condition.key, &tokens, 1, within, &found);
-    if( rc==SQLITE_OK && left.segments ){
-      bloom_index_blocks_intersect(&left, &found);
-    }else if( rc==SQLITE_OK ){
-      left = found;
-      if( search->within ) bloom_index_blocks_intersect(&left, search->within);
-      continue;
-    }
+                                                 search->condition.key, &tokens, 1,
+                                                 i>0 ? &left : search->within, &found);
+    if( rc==SQLITE_OK ) candidates_take(&left, &found);
     bloom_index_blocks_free(&found);
   }
   if( rc==SQLITE_OK && left.segments ) bloom_index_blocks_unite(result, &left);
@@ -154,42 +104,63 @@ static int candidates_find_ranges(const candidates_search *search, const bloom_l
   return rc;
 }
 
-static int candidates_visit_text(const candidates_search *search, sqlite3_value *value,
-                                 void *context, int *is_all){
+/* Adds to *result the blocks that may have a text that the condition finds with a value; or sets
+** *is_all. */
+static int candidates_find_text(const candidates_search *search, sqlite3_value *value,
+                                index_block_set *result, int *is_all){
   const index_condition_kind kind = search->condition.kind;
   bloom_lists_range ranges[INDEX_MAX_RANGES];
-  const size_t num_ranges = bloom_index_kinds[kind].is_pattern
-    ? bloom_index_needle_like(search->index, search->lists, kind, value, ranges)
-    : bloom_index_needle_equal(search->index, search->lists, search->condition.key, value, ranges);
-  return candidates_find_ranges(search, ranges, num_ranges, context, is_all);
-}
-
-static int candidates_visit_regexp(const candidates_search *search, sqlite3_value *pattern,
-                                   void *context, int *is_all){
-  bloom_lists_range ranges[INDEX_MAX_RANGES];
   bloom_regexp regexp;
+  size_t num_ranges;
   uint32_t i;
-  int rc = bloom_index_regexp_read(pattern, search->condition.kind, &regexp);
+  int rc;
+  if( !index_is_regexp(kind) ){
+    num_ranges = bloom_index_kinds[kind].is_pattern
+      ? bloom_index_needle_like(search->index, search->lists, kind, value, ranges)
+      : bloom_index_needle_equal(search->index, search->lists, search->condition.key, value,
+                                 ranges);
+    return candidates_find_ranges(search, ranges, num_ranges, result, is_all);
+  }
+  rc = bloom_index_regexp_read(value, kind, &regexp);
   for(i=0; i<regexp.required.num_terms && rc==SQLITE_OK && !*is_all; i++){
-    const size_t num_ranges = bloom_index_needle_regexp(&regexp, i, search->lists, ranges);
-    rc = candidates_find_ranges(search, ranges, num_ranges, context, is_all);
+    num_ranges = bloom_index_needle_regexp(&regexp, i, search->lists, ranges);
+    rc = candidates_find_ranges(search, ranges, num_ranges, result, is_all);
   }
   return rc;
 }
 
-/* Adds to *result the blocks that may have a text; or sets *is_all. */
-static int candidates_find_texts(candidates_search *search, sqlite3_value *value,
-                                 const index_list *list, index_block_set *result, int *is_all){
-  index_tokens any = {.num_tokens = 1};
-  int rc = bloom_index_lists_read(search->index, search->generation, search->condition.key,
-                                  &search->lists);
-  if( rc!=SQLITE_OK ) return rc;
-  rc = candidates_each(search, value, list, result, is_all, index_is_regexp(search->condition.kind)
-                       ? candidates_visit_regexp : candidates_visit_text);
-  if( rc!=SQLITE_OK || *is_all ) return rc;
-  any.first = bloom_lists_any(search->lists);
-  return bloom_index_look_up(search->index, search->generation, search->condition.key, &any, 1,
-                             search->within, result);
+/* Adds to *result the blocks that may meet the condition, with its value or those of its list; or
+** sets *is_all. */
+static int candidates_find(candidates_search *search, sqlite3_value *value, const index_list *list,
+                           index_block_set *result, int *is_all){
+  bloom_index *index = search->index;
+  const index_condition condition = search->condition;
+  const int is_like = index->config.keys[condition.key].is_like;
+  const size_t num_values = condition.is_list ? list->num_values : 1;
+  candidates_tokens tokens = {.num_tokens = 0};
+  size_t i;
+  int rc = SQLITE_OK;
+  if( is_like ){
+    rc = bloom_index_lists_read(index, search->generation, condition.key, &search->lists);
+    if( rc==SQLITE_OK ) rc = candidates_add_token(&tokens, bloom_lists_any(search->lists));
+  }
+  for(i=0; i<num_values && rc==SQLITE_OK && !*is_all; i++){
+    sqlite3_value *copy = NULL;
+    if( (i + 1)%INDEX_VALUES_PER_LOOK==0
+     && bloom_db_is_interrupted(index->connection->db) ) rc = SQLITE_INTERRUPT;
+    if( rc==SQLITE_OK && condition.is_list ) rc = bloom_index_list_value(list, i, &copy);
+    if( condition.is_list ) value = copy;
+    if( rc==SQLITE_OK ) rc = is_like ? candidates_find_text(search, value, result, is_all)
+                           : candidates_add_key(search, value, &tokens, is_all);
+    sqlite3_value_free(copy);
+  }
+  if( rc==SQLITE_OK && !*is_all && tokens.num_tokens>0 ){
+    qsort(tokens.list, tokens.num_tokens, sizeof(*tokens.list), candidates_compare_tokens);
+    rc = bloom_index_look_up(index, search->generation, condition.key, tokens.list,
+                             tokens.num_tokens, search->within, result);
+  }
+  sqlite3_free(tokens.list);
+  return rc;
 }
 
 /* -- A generation --------------------------------------------------------------------------- */
@@ -207,16 +178,6 @@ typedef struct candidates_query {
   int num_tests;
 } candidates_query;
 
-/* Keeps of *blocks, or, without segments, of all blocks, those that were found. */
-static void candidates_take(index_block_set *blocks, index_block_set *found){
-  if( blocks->segments ){
-    bloom_index_blocks_intersect(blocks, found);
-  }else{
-    *blocks = *found;
-    found->segments = NULL;
-  }
-}
-
 /* Keeps of *blocks, or, without segments, of all blocks, those that a condition leaves. */
 static int candidates_narrow(const candidates_query *query, const index_generation *generation,
                              int number, index_block_set *blocks){
@@ -232,9 +193,7 @@ static int candidates_narrow(const candidates_query *query, const index_generati
   }
   rc = bloom_index_blocks_make(&found, generation->num_spans);
   if( rc!=SQLITE_OK ) return rc;
-  rc = key->is_like ? candidates_find_texts(&search, query->args[number], &query->lists[number],
-                                            &found, &is_all)
-    : candidates_find_keys(&search, query->args[number], &query->lists[number], &found, &is_all);
+  rc = candidates_find(&search, query->args[number], &query->lists[number], &found, &is_all);
   if( rc==SQLITE_OK && !is_all ) candidates_take(blocks, &found);
   bloom_index_blocks_free(&found);
   return rc;
@@ -314,6 +273,7 @@ static int candidates_narrow_by_zones(const candidates_query *query,
     rc = bloom_index_blocks_make(&found, generation->num_spans);
     if( rc==SQLITE_OK ) rc = bloom_index_zones_look_up(query->index, generation, tests[i].key,
                                                        tests, query->num_tests, within, &found);
+    if( rc==SQLITE_OK && within ) bloom_index_blocks_intersect(&found, within);
     if( rc==SQLITE_OK ) candidates_take(blocks, &found);
     bloom_index_blocks_free(&found);
   }

@@ -266,7 +266,7 @@ static int index_check_pairs(index_checker *checker, const index_generation *gen
   if( rc==SQLITE_OK && pairs->num_pairs>0 ){
     rc = bloom_index_union_start(lists, checker->index, checker->key, of_key, runs,
                                  (int)of_key->num_runs,
-                                 pairs->list[0] >> INDEX_PAIR_BLOCK_BITS, 0);
+                                 pairs->list[0] >> INDEX_PAIR_BLOCK_BITS);
     if( rc==SQLITE_OK ) rc = bloom_index_union_next(lists, &is_found);
   }
   for(i=0; i<pairs->num_pairs && rc==SQLITE_OK && *missing==UINT32_MAX; i++){

@@ -203,27 +203,28 @@ static int run_load(index_run_reader *reader, const index_run *run, uint64_t wan
                                   " WHERE e.rowid >= ?1 ORDER BY e.rowid LIMIT 1", index->schema,
                                   index->name, reader->key + 1);
   reader->run = NULL;
+  if( rc==SQLITE_OK && index->entries_table==NULL ){
+    index->entries_table = sqlite3_malloc64(sizeof(*index->entries_table));
+    if( index->entries_table ) bloom_entries_table_make(index->entries_table);
+    else rc = SQLITE_NOMEM;
+  }
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(row, 1, run_rowid(run->slot, wanted));
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
   if( rc==SQLITE_ROW ){
     const uint64_t rowid = (uint64_t)sqlite3_column_int64(row, 0);
     const void *bytes = sqlite3_column_blob(row, 1);
     const size_t num_bytes = (size_t)sqlite3_column_bytes(row, 1);
-    rc = SQLITE_CORRUPT_VTAB;
     if( bytes && num_bytes<=sizeof(reader->bytes) && rowid>>BLOOM_ENTRIES_ID_BITS==run->slot ){
+      const bloom_entries_row *opened = &reader->row;
       memcpy(reader->bytes, bytes, num_bytes);
-      if( bloom_entries_open(&reader->row, reader->bytes, num_bytes, run->number, rowid) ){
-        const uint64_t before = reader->row.before;
-        if( (before==BLOOM_ENTRIES_NO_ID || before<wanted) && reader->row.last<=run->last
-           && reader->row.shape.end_block==run->end_block ){
-          reader->row.table = index->entries_table;
-          reader->run = run;
-          rc = SQLITE_OK;
-        }
-      }
+      if( bloom_entries_open(&reader->row, index->entries_table, reader->bytes, num_bytes,
+                             run->number, rowid)
+       && (opened->before==BLOOM_ENTRIES_NO_ID || opened->before<wanted)
+       && opened->last<=run->last && opened->shape.end_block==run->end_block ) reader->run = run;
     }
-  }else if( rc==SQLITE_DONE || rc==SQLITE_ERROR ){
-    rc = SQLITE_CORRUPT_VTAB;
+  }
+  if( rc==SQLITE_ROW || rc==SQLITE_DONE || rc==SQLITE_ERROR ){
+    rc = reader->run ? SQLITE_OK : SQLITE_CORRUPT_VTAB;
   }
   bloom_index_fixed_give_back(index, INDEX_FIXED_ENTRIES + reader->key, rc==SQLITE_OK);
   return rc;
@@ -284,9 +285,7 @@ int bloom_index_runs_check(bloom_index *index, const index_layout *layout){
       for(j=0; j<of_key->num_runs && rc==SQLITE_OK; j++){
         /* A source that the target has all of has no rows any more. */
         if( bloom_index_run_first(of_key, &of_key->runs[j])>of_key->runs[j].last ) continue;
-        reader->index = index;
-        reader->key = key;
-        reader->run = NULL;
+        *reader = (index_run_reader){.index = index, .key = key};
         rc = bloom_index_run_seek(reader, &of_key->runs[j], of_key->runs[j].last, &is_found);
       }
     }
@@ -305,34 +304,38 @@ int bloom_index_run_delete(bloom_index *index, int key, uint32_t slot, uint64_t 
                        run_rowid(slot, first), run_rowid(slot, last));
 }
 
-int bloom_index_run_add(bloom_index *index, const index_layout *layout,
-                        index_generation *generation, int key, uint32_t end_block,
-                        const index_garbage *garbage, index_run **run){
-  index_key_layout *of_key = &generation->keys[key];
-  uint64_t used[2] = {garbage->slots[0], garbage->slots[1]};
-  uint32_t slot = 0, j;
+index_slots bloom_index_slots_of(const index_layout *layout, int key){
+  index_slots slots = {{0}};
+  uint32_t j;
   int i;
-  *run = NULL;
-  if( of_key->num_runs==INDEX_ROOM_RUNS ) return SQLITE_CORRUPT_VTAB;
   for(i=0; i<layout->num_generations; i++){
-    const index_key_layout *other = &layout->generations[i].keys[key];
-    for(j=0; j<other->num_runs; j++){
-      used[other->runs[j].slot/64] |= (uint64_t)1 << other->runs[j].slot%64;
+    const index_key_layout *of_key = &layout->generations[i].keys[key];
+    for(j=0; j<of_key->num_runs; j++){
+      slots.bits[of_key->runs[j].slot/64] |= (uint64_t)1 << of_key->runs[j].slot%64;
     }
   }
-  while( slot<INDEX_NUM_SLOTS && used[slot/64] >> slot%64 & 1 ) slot++;
-  if( slot==INDEX_NUM_SLOTS ) return SQLITE_FULL;
-  *run = &of_key->runs[of_key->num_runs++];
-  **run = (index_run){.last = UINT64_MAX, .end_block = end_block, .slot = slot, .is_new = 1};
-  sqlite3_randomness(sizeof((*run)->number), &(*run)->number);
-  /* What a merge left there that failed. */
-  return bloom_index_run_delete(index, key, slot, 0, ((uint64_t)1 << BLOOM_ENTRIES_ID_BITS) - 1);
+  return slots;
 }
 
-void bloom_index_run_start(index_run_writer *writer, bloom_index *index, int key, index_run *run,
+int bloom_index_run_add(const index_column *column, uint32_t end_block, index_run **run){
+  const index_slots used = bloom_index_slots_of(column->layout, column->key);
+  uint32_t slot = 0;
+  *run = NULL;
+  if( column->of_key->num_runs==INDEX_ROOM_RUNS ) return SQLITE_CORRUPT_VTAB;
+  while( slot<INDEX_NUM_SLOTS && (bloom_index_has_slot(&used, slot)
+                                  || bloom_index_has_slot(column->kept, slot)) ) slot++;
+  if( slot==INDEX_NUM_SLOTS ) return SQLITE_FULL;
+  *run = &column->of_key->runs[column->of_key->num_runs++];
+  **run = (index_run){.last = UINT64_MAX, .end_block = end_block, .slot = slot};
+  sqlite3_randomness(sizeof((*run)->number), &(*run)->number);
+  /* What a merge left there that failed. */
+  return bloom_index_run_delete(column->index, column->key, slot, 0, INDEX_LAST_LIST);
+}
+
+void bloom_index_run_start(index_run_writer *writer, const index_column *column, index_run *run,
                            uint64_t mean_gap){
-  writer->index = index;
-  writer->key = key;
+  writer->index = column->index;
+  writer->key = column->key;
   writer->run = run;
   writer->insert = NULL;
   bloom_entries_writer_begin(&writer->entries, run->end_block, run->last, mean_gap);
@@ -481,29 +484,17 @@ uint32_t bloom_index_blocks_next(const index_block_set *set, uint32_t block){
 
 /* -- Looking up ------------------------------------------------------------------------------- */
 
-/* A list of more blocks is worth a table that reads it faster. */
-#define LOOK_UP_FEW_BLOCKS 256
-
-/* Returns the first segment at or behind one that may have candidates; num_segments if there is
-** none. */
-static uint32_t look_up_segment(const index_block_set *within, uint32_t segment,
-                                uint32_t num_segments){
-  while( within && segment<num_segments && within->segments[segment]==NULL ) segment++;
-  return segment;
-}
-
-/* Adds the blocks of the list at hand. */
-static int look_up_add_list(index_run_reader *reader, uint32_t segment, index_block_set *result){
-  bloom_index *index = reader->index;
-  uint64_t *bits = blocks_segment(result, segment);
-  if( bits==NULL ) return SQLITE_NOMEM;
-  if( index->entries_table==NULL && reader->row.num_blocks>LOOK_UP_FEW_BLOCKS ){
-    index->entries_table = sqlite3_malloc64(sizeof(*index->entries_table));
-    if( index->entries_table==NULL ) return SQLITE_NOMEM;
-    bloom_entries_table_make(index->entries_table);
-  }
-  reader->row.table = index->entries_table;
-  return bloom_entries_read_bits(&reader->row, bits)>0 ? SQLITE_OK : SQLITE_CORRUPT_VTAB;
+/* Adds the blocks of the list at hand that `within` has, too, unless it is NULL. */
+static int look_up_add_list(index_run_reader *reader, uint32_t segment,
+                            const index_block_set *within, index_block_set *result){
+  uint64_t bits[INDEX_SEGMENT_WORDS], any = 0, *all;
+  uint32_t i;
+  if( bloom_entries_read_bits(&reader->row, bits)<0 ) return SQLITE_CORRUPT_VTAB;
+  for(i=0; within && i<INDEX_SEGMENT_WORDS; i++) any |= bits[i] &= within->segments[segment][i];
+  if( within && any==0 ) return SQLITE_OK;
+  all = blocks_segment(result, segment);
+  for(i=0; all && i<INDEX_SEGMENT_WORDS; i++) all[i] |= bits[i];
+  return all ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 /* Adds what a run has of a range of tokens, whose lists have ids first .. last-1 of those that
@@ -511,21 +502,18 @@ static int look_up_add_list(index_run_reader *reader, uint32_t segment, index_bl
 static int look_up_range(index_run_reader *reader, const index_run *run, uint64_t first,
                          uint64_t last, const index_block_set *within, index_block_set *result){
   const uint32_t num_segments = bloom_entries_num_segments(run->end_block);
-  uint64_t id = first;
+  uint32_t segment = (uint32_t)(first % num_segments);
+  uint64_t id;
   int is_found, rc = SQLITE_OK;
-  while( id<last ){
-    const uint32_t segment = (uint32_t)(id % num_segments);
-    const uint32_t wanted = look_up_segment(within, segment, num_segments);
-    id += wanted - segment;
-    if( wanted==num_segments ) continue;
-    if( id>=last ) break;
+  for(id=first; id<last && rc==SQLITE_OK; id++, segment=(segment + 1)%num_segments){
+    if( within && within->segments[segment]==NULL ) continue;
     rc = bloom_index_run_seek(reader, run, id, &is_found);
     if( rc!=SQLITE_OK || !is_found || reader->row.id>=last ) break;
-    if( reader->row.id==id || within==NULL || within->segments[reader->row.id%num_segments] ){
-      rc = look_up_add_list(reader, (uint32_t)(reader->row.id % num_segments), result);
-      if( rc!=SQLITE_OK ) break;
+    id = reader->row.id;
+    segment = (uint32_t)(id % num_segments);
+    if( within==NULL || within->segments[segment] ){
+      rc = look_up_add_list(reader, segment, within, result);
     }
-    id = reader->row.id + 1;
   }
   return rc;
 }
@@ -539,9 +527,7 @@ int bloom_index_look_up(bloom_index *index, const index_generation *generation, 
   size_t j;
   int rc = SQLITE_OK;
   if( reader==NULL ) return SQLITE_NOMEM;
-  reader->index = index;
-  reader->key = key;
-  reader->run = NULL;
+  *reader = (index_run_reader){.index = index, .key = key};
   for(i=0; i<of_key->num_runs && rc==SQLITE_OK; i++){
     const index_run *run = &of_key->runs[i];
     const uint32_t num_segments = bloom_entries_num_segments(run->end_block);
@@ -550,6 +536,7 @@ int bloom_index_look_up(bloom_index *index, const index_generation *generation, 
       const uint64_t first = tokens[j].first * num_segments;
       const uint64_t last = first + (uint64_t)tokens[j].num_tokens * num_segments;
       assert( j==0 || tokens[j-1].first<=tokens[j].first );
+      if( j>0 && tokens[j-1].first==tokens[j].first ) continue;
       rc = look_up_range(reader, run, first>least ? first : least, last, within, result);
     }
   }

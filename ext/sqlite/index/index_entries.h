@@ -44,7 +44,6 @@ typedef struct index_run {
   uint32_t end_block; /* all block numbers are below */
   uint32_t slot;      /* the first byte of its rowids */
   index_run_role role;
-  int is_new;         /* the merge at hand wrote it, and no layout on disk names it */
 } index_run;
 
 typedef struct index_key_layout {
@@ -183,6 +182,31 @@ int bloom_index_runs_check(bloom_index *index, const index_layout *layout);
 ** one of the join's target. */
 uint64_t bloom_index_run_first(const index_key_layout *key, const index_run *run);
 
+/* Slots of a column: a bit for each. */
+typedef struct index_slots {
+  uint64_t bits[INDEX_NUM_SLOTS/64 + 1];
+} index_slots;
+
+static inline int bloom_index_has_slot(const index_slots *slots, uint32_t slot){
+  return slots->bits[slot/64] >> slot%64 & 1;
+}
+
+/* Returns the slots of a column's runs, in all generations. */
+index_slots bloom_index_slots_of(const index_layout *layout, int key);
+
+/* A column whose runs are written. */
+typedef struct index_column {
+  bloom_index *index;
+  const index_layout *layout; /* which is written at the end */
+  index_key_layout *of_key;   /* of the column, and of a generation of the layout */
+  int key;
+  const index_slots *kept;    /* whose rows are left until then: the layout on disk names them */
+} index_column;
+
+/* Adds a run without rows to a column's, with the lowest slot that is free, in the layout and on
+** disk. */
+int bloom_index_run_add(const index_column *column, uint32_t end_block, index_run **run);
+
 /* A column's run that is written. */
 typedef struct index_run_writer {
   bloom_index *index;
@@ -193,20 +217,8 @@ typedef struct index_run_writer {
   uint8_t bytes[BLOOM_ENTRIES_ROW_BYTES];
 } index_run_writer;
 
-/* Slots of a column whose rows are to be deleted when the layout that does not name them is
-** written. */
-typedef struct index_garbage {
-  uint64_t slots[2];
-} index_garbage;
-
-/* Adds a run without rows to a column's, with the lowest slot that is free, in the layout and on
-** disk. */
-int bloom_index_run_add(bloom_index *index, const index_layout *layout,
-                        index_generation *generation, int key, uint32_t end_block,
-                        const index_garbage *garbage, index_run **run);
-
 /* Goes on behind a run's last list; mean_gap is about that of its ids. */
-void bloom_index_run_start(index_run_writer *writer, bloom_index *index, int key, index_run *run,
+void bloom_index_run_start(index_run_writer *writer, const index_column *column, index_run *run,
                            uint64_t mean_gap);
 
 /* Writes a list behind the others.  Sets *is_row to whether a row was filled before it. */
@@ -249,8 +261,8 @@ typedef struct index_tokens {
   uint32_t num_tokens;
 } index_tokens;
 
-/* Adds to *result the blocks that have one of the tokens, whose ranges ascend.  Segments that
-** `within`, unless it is NULL, has no block of are left out. */
+/* Adds to *result the blocks that have one of the tokens, whose ranges ascend, and that `within`
+** has, too, unless it is NULL. */
 int bloom_index_look_up(bloom_index *index, const index_generation *generation, int key,
                         const index_tokens *tokens, size_t num_ranges,
                         const index_block_set *within, index_block_set *result);
@@ -259,8 +271,7 @@ int bloom_index_look_up(bloom_index *index, const index_generation *generation, 
 
 /* Several runs of a column as one: lists (token, segment) in ascending order. */
 typedef struct index_union {
-  bloom_index *index;
-  int key, num_runs;
+  int num_runs;
   uint64_t token;
   uint32_t segment;
   uint32_t num_blocks;
@@ -268,29 +279,23 @@ typedef struct index_union {
   struct index_union_run *runs;
 } index_union;
 
-/* Begins at the first list at or behind (token, segment).  of_key: what a join has taken of its
-** sources is left out; NULL: nothing is.  bloom_index_union_end() is for the caller in any case,
-** unless lists->runs is NULL. */
+/* Begins at the first list of a token or behind.  What the target of a join has of its sources is
+** left out.  bloom_index_union_end() is for the caller in any case, unless lists->runs is NULL. */
 int bloom_index_union_start(index_union *lists, bloom_index *index, int key,
                             const index_key_layout *of_key, const index_run *const *runs,
-                            int num_runs, uint64_t token, uint32_t segment);
+                            int num_runs, uint64_t token);
 int bloom_index_union_next(index_union *lists, int *is_found);
 void bloom_index_union_end(index_union *lists);
 
-/* What a join may write. */
-typedef struct index_join_budget {
-  uint64_t num_merged; /* entries that the merge wrote */
-  int is_all;          /* all joins come to their end */
-} index_join_budget;
+/* Joins runs of a column where it pays, as far as num_merged entries, which a merge wrote, allow;
+** INDEX_JOIN_ALL: all joins come to their end. */
+#define INDEX_JOIN_ALL UINT64_MAX
+int bloom_index_join(const index_column *column, uint64_t num_merged);
 
-/* Joins runs of a column where it pays, as far as the budget allows. */
-int bloom_index_join(bloom_index *index, const index_layout *layout, index_generation *generation,
-                     int key, index_join_budget budget, index_garbage *garbage);
-
-/* Deletes rows that the layout on disk names no more. */
-void bloom_index_garbage_add(index_garbage *garbage, uint32_t slot);
-int bloom_index_garbage_delete(bloom_index *index, int key, const index_layout *layout,
-                               const index_garbage *garbage);
+/* Deletes the rows of slots that were kept and that the layout, which is on disk now, does not
+** name, and what the target of a join has of its sources. */
+int bloom_index_garbage_delete(bloom_index *index, const index_layout *layout, int key,
+                               const index_slots *kept);
 
 /* -- index_texts.c --------------------------------------------------------------------- */
 

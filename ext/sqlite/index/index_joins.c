@@ -25,29 +25,16 @@
 
 typedef struct index_union_run {
   index_run_reader reader;
-  const index_run *run;
-  uint64_t first; /* id of its first list that counts */
   uint32_t num_segments;
   int is_open; /* it is at a list: */
   uint64_t token;
   uint32_t segment;
 } index_union_run;
 
-static int union_take(index_union_run *run, int is_found){
+static void union_take(index_union_run *run, int is_found){
   run->is_open = is_found;
   run->token = run->reader.row.id / run->num_segments;
   run->segment = (uint32_t)(run->reader.row.id % run->num_segments);
-  return SQLITE_OK;
-}
-
-/* Goes to a run's first list at or behind (token, segment). */
-static int union_seek(index_union_run *run, uint64_t token, uint32_t segment){
-  uint64_t id = token * run->num_segments;
-  int is_found, rc;
-  id += segment<run->num_segments ? segment : run->num_segments;
-  if( id<run->first ) id = run->first;
-  rc = bloom_index_run_seek(&run->reader, run->run, id, &is_found);
-  return rc==SQLITE_OK ? union_take(run, is_found) : rc;
 }
 
 void bloom_index_union_end(index_union *lists){
@@ -57,24 +44,20 @@ void bloom_index_union_end(index_union *lists){
 
 int bloom_index_union_start(index_union *lists, bloom_index *index, int key,
                             const index_key_layout *of_key, const index_run *const *runs,
-                            int num_runs, uint64_t token, uint32_t segment){
+                            int num_runs, uint64_t token){
   int i, rc = SQLITE_OK;
-  lists->index = index;
-  lists->key = key;
   lists->num_runs = num_runs;
   lists->num_blocks = 0;
   lists->runs = sqlite3_malloc64((sqlite3_uint64)(num_runs + 1) * sizeof(*lists->runs));
   if( lists->runs==NULL ) return SQLITE_NOMEM;
   for(i=0; i<num_runs && rc==SQLITE_OK; i++){
     index_union_run *run = &lists->runs[i];
-    run->reader.index = index;
-    run->reader.key = key;
-    run->reader.run = NULL;
-    run->run = runs[i];
-    run->num_segments = bloom_entries_num_segments(runs[i]->end_block);
-    run->is_open = 0;
-    run->first = of_key ? bloom_index_run_first(of_key, runs[i]) : 0;
-    rc = union_seek(run, token, segment);
+    const uint32_t num_segments = bloom_entries_num_segments(runs[i]->end_block);
+    const uint64_t least = bloom_index_run_first(of_key, runs[i]), first = token * num_segments;
+    int is_found;
+    *run = (index_union_run){.reader = {.index = index, .key = key}, .num_segments = num_segments};
+    rc = bloom_index_run_seek(&run->reader, runs[i], first>least ? first : least, &is_found);
+    if( rc==SQLITE_OK ) union_take(run, is_found);
   }
   return rc;
 }
@@ -123,7 +106,7 @@ int bloom_index_union_next(index_union *lists, int *is_found){
       if( rc==SQLITE_OK ) union_unite(lists, blocks, num_blocks);
     }
     if( rc==SQLITE_OK ) rc = bloom_index_run_next(&run->reader, &has_more);
-    if( rc==SQLITE_OK ) rc = union_take(run, has_more);
+    if( rc==SQLITE_OK ) union_take(run, has_more);
   }
   return rc;
 }
@@ -138,12 +121,11 @@ static index_run *join_find_target(index_key_layout *key){
 
 /* Copies lists of the sources that the target lacks, at least max_pairs entries unless they
 ** end. */
-static int join_copy(bloom_index *index, int key, const index_run *const *sources, int num_sources,
+static int join_copy(const index_column *column, const index_run *const *sources, int num_sources,
                      index_run *target, uint64_t max_pairs, int *is_finished){
   index_run_writer *writer = sqlite3_malloc64(sizeof(*writer));
   index_union *lists = sqlite3_malloc64(sizeof(*lists));
   const uint32_t num_segments = bloom_entries_num_segments(target->end_block);
-  const uint64_t next = target->last==UINT64_MAX ? 0 : target->last + 1;
   uint64_t num_pairs = 0, num_pending = 0, all_pairs = 0, num_tokens = 1;
   int i, is_found = 1, rc = SQLITE_NOMEM;
   for(i=0; i<num_sources; i++){
@@ -154,10 +136,9 @@ static int join_copy(bloom_index *index, int key, const index_run *const *source
   *is_finished = 0;
   if( lists ) lists->runs = NULL;
   if( writer && lists ){
-    bloom_index_run_start(writer, index, key, target,
-                          num_tokens*num_segments/(all_pairs + 1) + 1);
-    rc = bloom_index_union_start(lists, index, key, NULL, sources, num_sources, next/num_segments,
-                                 (uint32_t)(next%num_segments));
+    bloom_index_run_start(writer, column, target, num_tokens*num_segments/(all_pairs + 1) + 1);
+    rc = bloom_index_union_start(lists, column->index, column->key, column->of_key, sources,
+                                 num_sources, 0);
     while( rc==SQLITE_OK && num_pairs<max_pairs
           && (rc = bloom_index_union_next(lists, &is_found))==SQLITE_OK && is_found ){
       int is_row;
@@ -179,66 +160,51 @@ static int join_copy(bloom_index *index, int key, const index_run *const *source
   return rc;
 }
 
-/* Takes runs out of a column's whose bit is set in `taken`.  Rows that no layout on disk names are
-** deleted, others are garbage. */
-static int join_remove(bloom_index *index, index_key_layout *key, int number, uint64_t taken,
-                       index_garbage *garbage){
-  uint32_t i, num_left = 0;
-  int rc = SQLITE_OK;
+/* Adds the target of the runs whose bits are set in `taken`. */
+static int join_begin(const index_column *column, uint64_t taken, index_run **target){
+  uint32_t end_block = 1, i;
+  for(i=0; i<column->of_key->num_runs; i++){
+    const index_run *run = &column->of_key->runs[i];
+    if( taken >> i & 1 && run->end_block>end_block ) end_block = run->end_block;
+  }
+  return bloom_index_run_add(column, end_block, target);
+}
+
+/* Moves at least max_pairs entries of those runs, unless they end: then the target takes their
+** place.  Rows that need not be kept are deleted at once. */
+static int join_go_on(const index_column *column, uint64_t taken, index_run *target,
+                      uint64_t max_pairs){
+  index_key_layout *key = column->of_key;
+  const index_run *sources[INDEX_ROOM_RUNS];
+  uint32_t num_left = 0, i;
+  int num_sources = 0, is_finished, rc;
+  for(i=0; i<key->num_runs; i++) if( taken >> i & 1 ) sources[num_sources++] = &key->runs[i];
+  rc = join_copy(column, sources, num_sources, target, max_pairs, &is_finished);
+  if( rc!=SQLITE_OK || !is_finished ) return rc;
+  target->role = INDEX_RUN_PLAIN;
   for(i=0; i<key->num_runs; i++){
     const index_run run = key->runs[i];
     if( !(taken >> i & 1) ) key->runs[num_left++] = run;
-    else if( !run.is_new ) bloom_index_garbage_add(garbage, run.slot);
-    else if( rc==SQLITE_OK ) rc = bloom_index_run_delete(index, number, run.slot, 0,
-                                                         INDEX_LAST_LIST);
+    else if( rc==SQLITE_OK && !bloom_index_has_slot(column->kept, run.slot) ){
+      rc = bloom_index_run_delete(column->index, column->key, run.slot, 0, INDEX_LAST_LIST);
+    }
   }
   key->num_runs = num_left;
   return rc;
 }
 
-/* Joins the runs whose bits are set in `taken`, to their end. */
-static int join_at_once(bloom_index *index, const index_layout *layout,
-                        index_generation *generation, int key, uint64_t taken,
-                        index_garbage *garbage){
-  index_key_layout *of_key = &generation->keys[key];
-  const index_run *sources[INDEX_ROOM_RUNS];
-  uint32_t end_block = 1, i;
-  int num_sources = 0, is_finished, rc;
-  index_run *target;
-  for(i=0; i<of_key->num_runs; i++){
-    if( !(taken >> i & 1) ) continue;
-    sources[num_sources++] = &of_key->runs[i];
-    if( of_key->runs[i].end_block>end_block ) end_block = of_key->runs[i].end_block;
-  }
-  rc = bloom_index_run_add(index, layout, generation, key, end_block, garbage, &target);
-  if( rc==SQLITE_OK ){
-    rc = join_copy(index, key, sources, num_sources, target, UINT64_MAX, &is_finished);
-  }
-  return rc==SQLITE_OK ? join_remove(index, of_key, key, taken, garbage) : rc;
-}
-
 /* Goes on with the join that is spread over several merges. */
-static int join_go_on(bloom_index *index, index_key_layout *key, int number, uint64_t max_pairs,
-                      index_garbage *garbage){
-  index_run *target = join_find_target(key);
-  const index_run *sources[INDEX_ROOM_RUNS];
+static int join_go_on_spread(const index_column *column, uint64_t max_pairs){
+  const index_key_layout *key = column->of_key;
+  index_run *target = join_find_target(column->of_key);
   uint64_t taken = 0;
   uint32_t i;
-  int num_sources = 0, is_finished, rc;
-  for(i=0; i<key->num_runs; i++){
-    if( key->runs[i].role!=INDEX_RUN_SOURCE ) continue;
-    sources[num_sources++] = &key->runs[i];
-    taken |= (uint64_t)1 << i;
-  }
+  int rc;
+  for(i=0; i<key->num_runs; i++) taken |= (uint64_t)(key->runs[i].role==INDEX_RUN_SOURCE) << i;
   /* Rows of a merge that failed. */
-  rc = bloom_index_run_delete(index, number, target->slot,
+  rc = bloom_index_run_delete(column->index, column->key, target->slot,
                               target->last==UINT64_MAX ? 0 : target->last + 1, INDEX_LAST_LIST);
-  if( rc==SQLITE_OK ){
-    rc = join_copy(index, number, sources, num_sources, target, max_pairs, &is_finished);
-  }
-  if( rc!=SQLITE_OK || !is_finished ) return rc;
-  target->role = INDEX_RUN_PLAIN;
-  return join_remove(index, key, number, taken, garbage);
+  return rc==SQLITE_OK ? join_go_on(column, taken, target, max_pairs) : rc;
 }
 
 /* -- Which runs ------------------------------------------------------------------------------ */
@@ -277,73 +243,53 @@ static int join_choose(index_key_layout *key, uint64_t max_pairs, uint64_t *take
   return (int)num_taken;
 }
 
-/* Begins a join that is spread over several merges. */
-static int join_begin(bloom_index *index, const index_layout *layout, index_generation *generation,
-                      int key, uint64_t taken, index_garbage *garbage){
-  index_key_layout *of_key = &generation->keys[key];
-  uint32_t end_block = 1, i;
-  index_run *target;
-  int rc;
-  for(i=0; i<of_key->num_runs; i++){
-    index_run *run = &of_key->runs[i];
-    if( !(taken >> i & 1) ) continue;
-    run->role = INDEX_RUN_SOURCE;
-    if( run->end_block>end_block ) end_block = run->end_block;
-  }
-  rc = bloom_index_run_add(index, layout, generation, key, end_block, garbage, &target);
-  if( rc==SQLITE_OK ) target->role = INDEX_RUN_TARGET;
-  return rc;
-}
-
-int bloom_index_join(bloom_index *index, const index_layout *layout, index_generation *generation,
-                     int key, index_join_budget budget, index_garbage *garbage){
-  index_key_layout *of_key = &generation->keys[key];
-  uint64_t max_pairs = INDEX_JOIN_SHARE*budget.num_merged, at_once, taken, sum;
+int bloom_index_join(const index_column *column, uint64_t num_merged){
+  index_key_layout *key = column->of_key;
+  const uint64_t share = num_merged<UINT64_MAX/INDEX_JOIN_SHARE ? INDEX_JOIN_SHARE*num_merged
+      : UINT64_MAX;
+  const uint64_t at_once = share>INDEX_JOIN_AT_ONCE ? share : INDEX_JOIN_AT_ONCE;
+  const uint64_t max_pairs = share>INDEX_JOIN_LEAST ? share : INDEX_JOIN_LEAST;
+  uint64_t taken, sum;
+  uint32_t i;
   int rc = SQLITE_OK;
-  at_once = max_pairs>INDEX_JOIN_AT_ONCE ? max_pairs : INDEX_JOIN_AT_ONCE;
-  if( max_pairs<INDEX_JOIN_LEAST ) max_pairs = INDEX_JOIN_LEAST;
-  if( budget.is_all ) max_pairs = at_once = UINT64_MAX;
-  if( join_find_target(of_key) ) rc = join_go_on(index, of_key, key, max_pairs, garbage);
+  if( join_find_target(key) ) rc = join_go_on_spread(column, max_pairs);
   while( rc==SQLITE_OK ){
-    const int is_spread = join_find_target(of_key)!=NULL;
-    if( !join_choose(of_key, is_spread ? at_once : UINT64_MAX, &taken, &sum) ) break;
+    const int is_spread = join_find_target(key)!=NULL;
+    index_run *target;
+    if( !join_choose(key, is_spread ? at_once : UINT64_MAX, &taken, &sum) ) break;
+    rc = join_begin(column, taken, &target);
+    if( rc!=SQLITE_OK ) break;
     if( sum<=at_once || is_spread ){
-      rc = join_at_once(index, layout, generation, key, taken, garbage);
+      rc = join_go_on(column, taken, target, UINT64_MAX);
       continue;
     }
-    rc = join_begin(index, layout, generation, key, taken, garbage);
-    if( rc==SQLITE_OK ) rc = join_go_on(index, of_key, key, max_pairs, garbage);
+    target->role = INDEX_RUN_TARGET;
+    for(i=0; i<key->num_runs; i++) if( taken >> i & 1 ) key->runs[i].role = INDEX_RUN_SOURCE;
+    rc = join_go_on(column, taken, target, max_pairs);
   }
   return rc;
 }
 
 /* -- Rows that no layout names any more -------------------------------------------------------- */
 
-void bloom_index_garbage_add(index_garbage *garbage, uint32_t slot){
-  garbage->slots[slot/64] |= (uint64_t)1 << slot%64;
-}
-
-/* Deletes rows of a generation's sources that its target has. */
-static int garbage_delete_joined(bloom_index *index, int number, const index_key_layout *key){
-  uint32_t i;
-  int rc = SQLITE_OK;
-  for(i=0; i<key->num_runs && rc==SQLITE_OK; i++){
-    const uint64_t first = bloom_index_run_first(key, &key->runs[i]);
-    if( first>0 ) rc = bloom_index_run_delete(index, number, key->runs[i].slot, 0, first - 1);
-  }
-  return rc;
-}
-
-int bloom_index_garbage_delete(bloom_index *index, int key, const index_layout *layout,
-                               const index_garbage *garbage){
-  uint32_t slot;
+int bloom_index_garbage_delete(bloom_index *index, const index_layout *layout, int key,
+                               const index_slots *kept){
+  const index_slots named = bloom_index_slots_of(layout, key);
+  uint32_t slot, j;
   int i, rc = SQLITE_OK;
   for(slot=0; slot<INDEX_NUM_SLOTS && rc==SQLITE_OK; slot++){
-    if( !(garbage->slots[slot/64] >> slot%64 & 1) ) continue;
-    rc = bloom_index_run_delete(index, key, slot, 0, INDEX_LAST_LIST);
+    if( bloom_index_has_slot(kept, slot) && !bloom_index_has_slot(&named, slot) ){
+      rc = bloom_index_run_delete(index, key, slot, 0, INDEX_LAST_LIST);
+    }
   }
-  for(i=0; i<layout->num_generations && rc==SQLITE_OK; i++){
-    rc = garbage_delete_joined(index, key, &layout->generations[i].keys[key]);
+  for(i=0; i<layout->num_generations; i++){
+    const index_key_layout *of_key = &layout->generations[i].keys[key];
+    for(j=0; j<of_key->num_runs && rc==SQLITE_OK; j++){
+      const uint64_t first = bloom_index_run_first(of_key, &of_key->runs[j]);
+      if( first>0 ){
+        rc = bloom_index_run_delete(index, key, of_key->runs[j].slot, 0, first - 1);
+      }
+    }
   }
   return rc;
 }

@@ -183,8 +183,8 @@ typedef struct index_merge_state {
   bloom_index *index;
   index_layout layout;          /* what it will be at the end */
   merge_generation generations[INDEX_MAX_GENERATIONS];
-  index_garbage garbage[INDEX_MAX_KEYS];
-  int has_old_zones;            /* those of a generation that the layout has no more */
+  index_slots kept[INDEX_MAX_KEYS]; /* of the layout before, and of a generation that ended */
+  uint32_t old_place;           /* of the first generation of that */
   size_t num_pairs;             /* in memory, of all columns */
   sqlite3_int64 num_taken;      /* rows that it took, changed and new ones */
   sqlite3_int64 done_until;     /* changed rows up to this id need not be noted any more */
@@ -192,9 +192,13 @@ typedef struct index_merge_state {
 
 /* -- Runs ------------------------------------------------------------------------------------ */
 
-/* Writes the pairs of a column, which are sorted, as a run. */
-static int merge_write_run(bloom_index *index, const index_pairs *pairs, int number,
-                           index_run *run){
+static index_column merge_column(index_merge_state *merge, index_generation *generation, int key){
+  return (index_column){.index = merge->index, .layout = &merge->layout, .key = key,
+                        .of_key = &generation->keys[key], .kept = &merge->kept[key]};
+}
+
+/* Writes pairs, which are sorted, as a run. */
+static int merge_write_run(const index_column *column, const index_pairs *pairs, index_run *run){
   const uint32_t num_segments = bloom_entries_num_segments(run->end_block);
   const uint64_t mask = ((uint64_t)1 << INDEX_PAIR_BLOCK_BITS) - 1;
   const uint64_t num_tokens = (pairs->list[pairs->num_pairs-1] >> INDEX_PAIR_BLOCK_BITS) + 1;
@@ -204,8 +208,7 @@ static int merge_write_run(bloom_index *index, const index_pairs *pairs, int num
   int rc = SQLITE_OK;
   assert( run->last==UINT64_MAX && run->num_rows==0 );
   if( writer==NULL ) return SQLITE_NOMEM;
-  bloom_index_run_start(writer, index, number, run,
-                        num_tokens*num_segments/pairs->num_pairs + 1);
+  bloom_index_run_start(writer, column, run, num_tokens*num_segments/pairs->num_pairs + 1);
   while( i<pairs->num_pairs && rc==SQLITE_OK ){
     const uint64_t token = pairs->list[i] >> INDEX_PAIR_BLOCK_BITS;
     const uint32_t segment = (uint32_t)(pairs->list[i] & mask) / BLOOM_SEGMENT_BLOCKS;
@@ -227,6 +230,7 @@ static int merge_write_run(bloom_index *index, const index_pairs *pairs, int num
 
 /* Writes the pairs in memory of a column as a run, if there are any; or its zones. */
 static int merge_flush_key(index_merge_state *merge, merge_generation *of, int number){
+  const index_column column = merge_column(merge, of->generation, number);
   merge_key *key = &of->keys[number];
   index_run *run;
   int rc;
@@ -234,17 +238,14 @@ static int merge_flush_key(index_merge_state *merge, merge_generation *of, int n
   if( key->pairs.num_pairs==0 ) return SQLITE_OK;
   rc = bloom_index_pairs_sort(&key->pairs);
   if( rc==SQLITE_OK && (key->num_new_runs>=MERGE_MAX_RUNS
-                       || of->generation->keys[number].num_runs>=INDEX_MAX_RUNS) ){
-    const index_join_budget budget = {0, 1};
-    rc = bloom_index_join(merge->index, &merge->layout, of->generation, number, budget,
-                          &merge->garbage[number]);
+                       || column.of_key->num_runs>=INDEX_MAX_RUNS) ){
+    rc = bloom_index_join(&column, INDEX_JOIN_ALL);
     key->num_new_runs = 1;
   }
   if( rc==SQLITE_OK ){
-    rc = bloom_index_run_add(merge->index, &merge->layout, of->generation, number,
-                             of->spans->num_spans << INDEX_SPAN_LG, &merge->garbage[number], &run);
+    rc = bloom_index_run_add(&column, of->spans->num_spans << INDEX_SPAN_LG, &run);
   }
-  if( rc==SQLITE_OK ) rc = merge_write_run(merge->index, &key->pairs, number, run);
+  if( rc==SQLITE_OK ) rc = merge_write_run(&column, &key->pairs, run);
   key->num_written += key->pairs.num_pairs;
   key->num_new_runs++;
   bloom_index_pairs_clear(&key->pairs);
@@ -341,7 +342,7 @@ static int merge_changed_rows(index_merge_state *merge, sqlite3_int64 *num_left)
     else if( rc==SQLITE_DONE ) rc = SQLITE_OK;
     sqlite3_reset(row);
     merge->done_until = id;
-    if( *num_left!=INDEX_MERGE_ALL ) --*num_left;
+    --*num_left;
   }
   merge_keep_words(merge, rc);
   sqlite3_finalize(row);
@@ -360,7 +361,7 @@ static int merge_new_rows(index_merge_state *merge, sqlite3_int64 max_rows){
   while( rc==SQLITE_OK && max_rows>0
         && (rc = bloom_sql_step(merge->index->connection, rows))==SQLITE_ROW ){
     rc = merge_add_row(merge, rows, 1);
-    if( max_rows!=INDEX_MERGE_ALL ) max_rows--;
+    max_rows--;
   }
   merge_keep_words(merge, rc);
   return bloom_sql_end(rows, rc);
@@ -424,15 +425,14 @@ static int merge_begin_rebuild(index_merge_state *merge, const index_choice *cho
 /* Puts the second generation, which has all rows, in place of the first. */
 static void merge_end_rebuild(index_merge_state *merge){
   index_layout *layout = &merge->layout;
+  size_t i;
   int key;
-  uint32_t i;
   for(key=0; key<merge->index->config.num_keys; key++){
-    const index_key_layout *old = &layout->generations[0].keys[key];
-    for(i=0; i<old->num_runs; i++) bloom_index_garbage_add(&merge->garbage[key], old->runs[i].slot);
+    const index_slots old = bloom_index_slots_of(layout, key);
+    for(i=0; i<BLOOM_COUNT_OF(old.bits); i++) merge->kept[key].bits[i] |= old.bits[i];
     bloom_index_pairs_free(&merge->generations[0].keys[key].pairs);
     sqlite3_free(merge->generations[0].keys[key].zones);
   }
-  merge->has_old_zones = 1;
   layout->generations[0] = layout->generations[1];
   layout->num_generations = 1;
   layout->num_rows = layout->generations[0].num_rows;
@@ -484,6 +484,8 @@ static int merge_start(bloom_index *index, const index_layout *layout, index_mer
   memset(merge, 0, sizeof(*merge));
   merge->index = index;
   merge->layout = *layout;
+  merge->old_place = layout->generations[0].place;
+  for(i=0; i<index->config.num_keys; i++) merge->kept[i] = bloom_index_slots_of(layout, i);
   if( !layout->has_covered ){
     index_choice choice;
     rc = bloom_index_choose(index, &choice);
@@ -505,9 +507,8 @@ static int merge_finish(index_merge_state *merge){
   int i, key, rc = merge_flush(merge);
   for(key=0; key<index->config.num_keys && rc==SQLITE_OK; key++){
     for(i=0; i<layout->num_generations && rc==SQLITE_OK; i++){
-      const index_join_budget budget = {merge->generations[i].keys[key].num_written, 0};
-      rc = bloom_index_join(index, layout, &layout->generations[i], key, budget,
-                            &merge->garbage[key]);
+      const index_column column = merge_column(merge, &layout->generations[i], key);
+      rc = bloom_index_join(&column, merge->generations[i].keys[key].num_written);
     }
   }
   for(i=0; i<layout->num_generations && rc==SQLITE_OK; i++){
@@ -520,9 +521,9 @@ static int merge_finish(index_merge_state *merge){
   }
   for(key=0; key<index->config.num_keys && rc==SQLITE_OK; key++){
     if( !index->config.keys[key].is_range ){
-      rc = bloom_index_garbage_delete(index, key, layout, &merge->garbage[key]);
-    }else if( merge->has_old_zones ){
-      rc = bloom_index_zones_delete(index, key, !layout->generations[0].place);
+      rc = bloom_index_garbage_delete(index, layout, key, &merge->kept[key]);
+    }else if( merge->old_place!=layout->generations[0].place ){
+      rc = bloom_index_zones_delete(index, key, merge->old_place);
     }
   }
   return rc;

@@ -18,14 +18,11 @@ static int read_list(bloom_entries_row *row){
   uint16_t blocks[BLOOM_SEGMENT_BLOCKS];
   const uint32_t num_blocks = row->num_blocks;
   const uint64_t first_block = row->id % row->shape.num_segments * BLOOM_SEGMENT_BLOCKS;
-  uint64_t bits[BLOOM_SEGMENT_BLOCKS/64] = {0};
+  uint64_t bits[BLOOM_SEGMENT_BLOCKS/64];
   bloom_entries_row copy = *row;
   const int num_read = bloom_entries_read(row, blocks);
-  static bloom_entries_table table;
   int i;
   FUZZ_CHECK(num_blocks>=1 && num_blocks<=BLOOM_SEGMENT_BLOCKS);
-  if( table.windows[0][0]==0 ) bloom_entries_table_make(&table);
-  copy.table = &table;
   FUZZ_CHECK(bloom_entries_read_bits(&copy, bits)==num_read);
   for(i=0; i<num_read; i++) bits[blocks[i]/64] ^= (uint64_t)1 << blocks[i]%64;
   for(i=0; num_read>0 && (size_t)i<sizeof(bits)/sizeof(bits[0]); i++) FUZZ_CHECK(bits[i]==0);
@@ -80,18 +77,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t num_bytes){
   const uint8_t *bytes;
   uint64_t checksum;
   uint8_t *exact;
+  static bloom_entries_table table;
   bloom_entries_row row;
+  if( table.windows[0][0]==0 ) bloom_entries_table_make(&table);
   ids.next = fuzz_bytes(&input, 8*num_seeks, &id_bytes);
   ids.num_left = id_bytes;
   bytes = fuzz_bytes(&input, BLOOM_ENTRIES_ROW_BYTES, &row_bytes);
   exact = fuzz_exact(NULL, 8 + row_bytes);
   if( row_bytes>0 ) memcpy(exact + 8, bytes, row_bytes);
   row_bytes += 8;
-  FUZZ_CHECK(!bloom_entries_open(&row, exact, row_bytes, RUN_NUMBER, rowid));
+  FUZZ_CHECK(!bloom_entries_open(&row, &table, exact, row_bytes, RUN_NUMBER, rowid));
   checksum = bloom_mix64(bloom_xxh3(exact + 8, row_bytes - 8)
                                  ^ bloom_mix64(RUN_NUMBER + bloom_mix64(rowid)));
   for(i=0; i<8; i++) exact[i] = (uint8_t)(checksum >> 8*i);
-  if( bloom_entries_open(&row, exact, row_bytes, RUN_NUMBER, rowid) ){
+  if( bloom_entries_open(&row, &table, exact, row_bytes, RUN_NUMBER, rowid) ){
     const int num_lists = read_all(row, 1);
     /* Without its blocks a list may be right, and not the other way round. */
     if( num_lists>=0 ) FUZZ_CHECK(read_all(row, 0)==num_lists);
