@@ -135,9 +135,9 @@ static int is_plain_type(const char *type){
 }
 
 /* Returns a type that sqlite3_declare_vtab() reads as it is, else one that has its affinity. */
-static const char *columns_declared_type(const char *type){
-  if( is_plain_type(type) ) return type;
-  switch( bloom_affinity_of(type) ){
+static const char *columns_declared_type(const bloom_source_column *column){
+  if( is_plain_type(column->type) ) return column->type;
+  switch( column->affinity ){
     case 'i': return "INTEGER";
     case 'r': return "REAL";
     case 't': return "TEXT";
@@ -170,7 +170,7 @@ static char *columns_declaration(bloom_index *index){
     const bloom_source_column *column = &columns->list[i];
     /* SQLite asks for the order of min() where there are no NULLs. */
     sqlite3_str_appendf(sql, "%s\"%w\" %s COLLATE \"%w\"%s", i ? ", " : "", column->name,
-                        columns_declared_type(column->type),
+                        columns_declared_type(column),
                         column->has_no_collation ? "BINARY" : column->collation,
                         column->is_not_null ? " NOT NULL" : "");
   }

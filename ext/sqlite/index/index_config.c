@@ -8,15 +8,109 @@
 #include <string.h>
 
 #include "../../core/bytes.h"
+#include "../../core/debug.h"
 #include "../../core/hash.h"
+
+/* == Records =========================================================================== */
+
+/*
+** The bytes of a record, which end with the XXH64 of all before.  One function for each of the two
+** reads it or writes it, so that its format stands once.
+*/
+typedef struct index_record {
+  sqlite3_str *out;          /* what it is written to; NULL: it is read */
+  const uint8_t *next, *end; /* what is left to be read */
+  int rc;                    /* SQLITE_OK, SQLITE_NOMEM, or SQLITE_CORRUPT_VTAB */
+} index_record;
+
+/* Begins to read; SQLITE_CORRUPT_VTAB, and no bytes, where the checksum is wrong. */
+static index_record record_open(const uint8_t *bytes, size_t num_bytes, uint64_t *checksum){
+  index_record opened = {.next = bytes, .end = bytes, .rc = SQLITE_CORRUPT_VTAB};
+  if( num_bytes<8 ) return opened;
+  *checksum = bloom_load64_le(bytes + num_bytes - 8);
+  if( *checksum!=bloom_xxh64(bytes, num_bytes - 8) ) return opened;
+  opened.end += num_bytes - 8;
+  opened.rc = SQLITE_OK;
+  return opened;
+}
+
+/* Ends writing.  Sets *bytes, to be freed in any case. */
+static int record_finish(index_record *record, char **bytes, int *num_bytes,
+                         uint64_t *checksum){
+  uint8_t end[8];
+  int rc;
+  *checksum = bloom_xxh64((const uint8_t *)sqlite3_str_value(record->out),
+                          (size_t)sqlite3_str_length(record->out));
+  bloom_store64_le(end, *checksum);
+  sqlite3_str_append(record->out, (const char *)end, sizeof(end));
+  rc = record->rc==SQLITE_OK ? sqlite3_str_errcode(record->out) : record->rc;
+  *num_bytes = sqlite3_str_length(record->out);
+  *bytes = sqlite3_str_finish(record->out);
+  return rc;
+}
+
+/* Says that a record that is read is damaged, unless it has what is expected of each. */
+static void record_expect(index_record *record, int is_good){
+  assert( is_good || record->out==NULL );
+  if( !is_good && record->rc==SQLITE_OK ) record->rc = SQLITE_CORRUPT_VTAB;
+}
+
+/* Reads or writes 4 or 8 bytes; what is not there is 0. */
+static void record_bytes(index_record *record, uint8_t *bytes, size_t num_bytes){
+  const int has_bytes = record->out || (record->rc==SQLITE_OK
+                                        && (size_t)(record->end - record->next)>=num_bytes);
+  record_expect(record, has_bytes);
+  if( record->out ) sqlite3_str_append(record->out, (const char *)bytes, (int)num_bytes);
+  else if( has_bytes ) memcpy(bytes, record->next, num_bytes);
+  else memset(bytes, 0, num_bytes);
+  if( record->out==NULL && has_bytes ) record->next += num_bytes;
+}
+
+static void record_u32(index_record *record, uint32_t *number){
+  uint8_t bytes[4];
+  bloom_store32_le(bytes, *number);
+  record_bytes(record, bytes, sizeof(bytes));
+  *number = bloom_load32_le(bytes);
+}
+
+static void record_u64(index_record *record, uint64_t *number){
+  uint8_t bytes[8];
+  bloom_store64_le(bytes, *number);
+  record_bytes(record, bytes, sizeof(bytes));
+  *number = bloom_load64_le(bytes);
+}
+
+static void record_i64(index_record *record, sqlite3_int64 *number){
+  uint64_t bits = (uint64_t)*number;
+  record_u64(record, &bits);
+  *number = (sqlite3_int64)bits;
+}
+
+/* Reads a text, *text to be freed, or writes it: its length as a u32, and its bytes. */
+static void record_text(index_record *record, char **text){
+  uint32_t num_bytes = record->out ? (uint32_t)strlen(*text) : 0;
+  record_u32(record, &num_bytes);
+  if( record->out==NULL ){
+    record_expect(record, (size_t)(record->end - record->next)>=num_bytes
+                          && memchr(record->next, 0, num_bytes)==NULL);
+    if( record->rc!=SQLITE_OK ) return;
+    *text = sqlite3_malloc64((sqlite3_uint64)num_bytes + 1);
+    if( *text==NULL ){
+      record->rc = SQLITE_NOMEM;
+      return;
+    }
+    (*text)[num_bytes] = 0;
+  }
+  record_bytes(record, (uint8_t *)*text, num_bytes);
+}
 
 /* == The configuration ================================================================= */
 
 /*
 ** What entries were begun with.
 **
-** NAME_state has it in its one row, in the column `config`.  Little-endian; a string is its length
-** as a u32, and its bytes:
+** NAME_state has it in its one row, in the column `config`.  Little-endian; a text is its length as
+** a u32, and its bytes:
 **
 **   0   u32   magic "BIC3"; "BIC2": it was made by bloom 1.2
 **   4   u32   0; of bloom 1.2 the probes of a key
@@ -31,8 +125,6 @@
 
 #define CONFIG_MAGIC        0x33434942u
 #define CONFIG_MAGIC_OF_1_2 0x32434942u
-#define CONFIG_HEAD_BYTES   20
-#define CONFIG_KEY_BYTES    4
 #define CONFIG_AFFINITY     0xffu
 #define CONFIG_IS_LIKE      0x100u
 #define CONFIG_IS_VIRTUAL   0x200u
@@ -54,11 +146,7 @@ void bloom_index_config_free(index_config *config){
 
 /* Sets the rule of `=` that follows from affinity and collation.  0 if none does. */
 static int config_set_equality(index_key *key){
-  switch( key->affinity ){
-    case 't': key->equality.kind = BLOOM_COLUMN_TEXT; break;
-    case 'b': key->equality.kind = BLOOM_COLUMN_ANY; break;
-    default:  key->equality.kind = BLOOM_COLUMN_NUMBER;
-  }
+  key->equality.kind = bloom_column_kind_of_affinity(key->affinity);
   return bloom_collation_named(key->collation, &key->equality.collation) || key->is_like;
 }
 
@@ -73,7 +161,7 @@ static int config_renew_key(bloom_index *index, index_key *key){
   key->collation = collation;
   if( name==NULL || collation==NULL ) return SQLITE_NOMEM;
   key->is_gone = column==NULL;
-  key->affinity = (char)(column ? bloom_affinity_of(column->type) : 'b');
+  key->affinity = (char)(column ? column->affinity : 'b');
   key->is_virtual = column && column->is_virtual;
   key->doubt = NULL;
   if( column && !config_set_equality(key) ){
@@ -122,110 +210,52 @@ int bloom_index_config_set(bloom_index *index){
 
 /* -- On disk ---------------------------------------------------------------------------- */
 
-static void config_append_u32(sqlite3_str *out, uint32_t number){
-  uint8_t bytes[4];
-  bloom_store32_le(bytes, number);
-  sqlite3_str_append(out, (const char *)bytes, 4);
-}
-
-static void config_append_text(sqlite3_str *out, const char *text){
-  const size_t num_bytes = strlen(text);
-  config_append_u32(out, (uint32_t)num_bytes);
-  sqlite3_str_append(out, text, (int)num_bytes);
+/* Reads or writes a configuration; of one that is read is_of_1_2 and equality, too. */
+static void config_record(index_record *record, index_config *config, int *is_of_1_2){
+  const int is_read = record->out==NULL;
+  uint32_t magic = CONFIG_MAGIC, has_hidden_ids = (uint32_t)config->has_hidden_ids;
+  uint32_t num_keys = (uint32_t)config->num_keys, probes = 0;
+  int i;
+  record_u32(record, &magic);
+  record_u32(record, &probes);
+  record_u32(record, &has_hidden_ids);
+  record_u32(record, &config->version);
+  record_u32(record, &num_keys);
+  record_expect(record, magic==CONFIG_MAGIC || magic==CONFIG_MAGIC_OF_1_2);
+  record_expect(record, num_keys>=1 && num_keys<=INDEX_MAX_KEYS);
+  if( record->rc!=SQLITE_OK ) return;
+  if( is_read ) *is_of_1_2 = magic==CONFIG_MAGIC_OF_1_2;
+  config->has_hidden_ids = has_hidden_ids!=0;
+  config->num_keys = (int)num_keys;
+  for(i=0; i<config->num_keys; i++){
+    index_key *key = &config->keys[i];
+    uint32_t flags = (uint32_t)(unsigned char)key->affinity
+        | (key->is_like ? CONFIG_IS_LIKE : 0) | (key->is_virtual ? CONFIG_IS_VIRTUAL : 0)
+        | (key->is_gone ? CONFIG_IS_GONE : 0) | (key->is_regexp ? CONFIG_IS_REGEXP : 0)
+        | (key->is_range ? CONFIG_IS_RANGE : 0);
+    record_u32(record, &flags);
+    if( is_read ) *key = (index_key){
+        .affinity = (char)(flags & CONFIG_AFFINITY), .is_like = (flags & CONFIG_IS_LIKE)!=0,
+        .is_virtual = (flags & CONFIG_IS_VIRTUAL)!=0, .is_gone = (flags & CONFIG_IS_GONE)!=0,
+        .is_regexp = (flags & CONFIG_IS_REGEXP)!=0, .is_range = (flags & CONFIG_IS_RANGE)!=0,
+        .column = -1
+      };
+  }
+  record_text(record, &config->source);
+  for(i=0; i<config->num_keys && record->rc==SQLITE_OK; i++){
+    index_key *key = &config->keys[i];
+    record_text(record, &key->name);
+    record_text(record, &key->collation);
+    if( is_read && record->rc==SQLITE_OK ) record_expect(record, config_set_equality(key));
+  }
+  if( is_read ) record_expect(record, record->next==record->end);
 }
 
 /* Sets config->checksum, and *bytes to what is stored, to be freed in any case. */
 static int config_print(index_config *config, char **bytes, int *num_bytes){
-  sqlite3_str *out = sqlite3_str_new(NULL);
-  uint8_t checksum[8];
-  int i, rc;
-  config_append_u32(out, CONFIG_MAGIC);
-  config_append_u32(out, 0);
-  config_append_u32(out, (uint32_t)config->has_hidden_ids);
-  config_append_u32(out, config->version);
-  config_append_u32(out, (uint32_t)config->num_keys);
-  for(i=0; i<config->num_keys; i++){
-    const index_key *key = &config->keys[i];
-    config_append_u32(out, (uint32_t)(unsigned char)key->affinity
-                           | (key->is_like ? CONFIG_IS_LIKE : 0)
-                           | (key->is_virtual ? CONFIG_IS_VIRTUAL : 0)
-                           | (key->is_gone ? CONFIG_IS_GONE : 0)
-                           | (key->is_regexp ? CONFIG_IS_REGEXP : 0)
-                           | (key->is_range ? CONFIG_IS_RANGE : 0));
-  }
-  config_append_text(out, config->source);
-  for(i=0; i<config->num_keys; i++){
-    config_append_text(out, config->keys[i].name);
-    config_append_text(out, config->keys[i].collation);
-  }
-  config->checksum = bloom_xxh64((const uint8_t *)sqlite3_str_value(out),
-                                 (size_t)sqlite3_str_length(out));
-  bloom_store64_le(checksum, config->checksum);
-  sqlite3_str_append(out, (const char *)checksum, 8);
-  rc = sqlite3_str_errcode(out);
-  *num_bytes = sqlite3_str_length(out);
-  *bytes = sqlite3_str_finish(out);
-  return rc;
-}
-
-/* Returns the string at *bytes, in memory of its own, and moves *bytes behind it.  Damage: NULL
-** without *is_nomem. */
-static char *config_take_text(const uint8_t **bytes, const uint8_t *end, int *is_nomem){
-  char *text = NULL;
-  size_t num_bytes;
-  if( end - *bytes<4 ) return NULL;
-  num_bytes = bloom_load32_le(*bytes);
-  *bytes += 4;
-  if( (size_t)(end - *bytes)<num_bytes || memchr(*bytes, 0, num_bytes) ) return NULL;
-  text = sqlite3_malloc64(num_bytes + 1);
-  if( text==NULL ){
-    *is_nomem = 1;
-    return NULL;
-  }
-  memcpy(text, *bytes, num_bytes);
-  text[num_bytes] = 0;
-  *bytes += num_bytes;
-  return text;
-}
-
-/* Reads a configuration.  SQLITE_OK; SQLITE_NOMEM; SQLITE_CORRUPT_VTAB, config half read. */
-static int config_parse(index_config *config, int *is_of_1_2, const uint8_t *bytes,
-                        size_t num_bytes){
-  const uint8_t *end;
-  uint32_t num_keys, i;
-  int is_nomem = 0;
-  if( num_bytes<CONFIG_HEAD_BYTES + 8 ) return SQLITE_CORRUPT_VTAB;
-  *is_of_1_2 = bloom_load32_le(bytes)==CONFIG_MAGIC_OF_1_2;
-  if( !*is_of_1_2 && bloom_load32_le(bytes)!=CONFIG_MAGIC ) return SQLITE_CORRUPT_VTAB;
-  end = bytes + num_bytes - 8;
-  config->checksum = bloom_load64_le(end);
-  if( config->checksum!=bloom_xxh64(bytes, num_bytes - 8) ) return SQLITE_CORRUPT_VTAB;
-  config->has_hidden_ids = bloom_load32_le(bytes + 8)!=0;
-  config->version = bloom_load32_le(bytes + 12);
-  num_keys = bloom_load32_le(bytes + 16);
-  bytes += CONFIG_HEAD_BYTES;
-  if( num_keys<1 || num_keys>INDEX_MAX_KEYS
-     || (size_t)(end - bytes)<(size_t)CONFIG_KEY_BYTES*num_keys ) return SQLITE_CORRUPT_VTAB;
-  config->num_keys = (int)num_keys;
-  for(i=0; i<num_keys; i++, bytes+=CONFIG_KEY_BYTES){
-    const uint32_t flags = bloom_load32_le(bytes);
-    config->keys[i] = (index_key){
-      .affinity = (char)(flags & CONFIG_AFFINITY), .is_like = (flags & CONFIG_IS_LIKE)!=0,
-      .is_virtual = (flags & CONFIG_IS_VIRTUAL)!=0, .is_gone = (flags & CONFIG_IS_GONE)!=0,
-      .is_regexp = (flags & CONFIG_IS_REGEXP)!=0, .is_range = (flags & CONFIG_IS_RANGE)!=0,
-      .column = -1
-    };
-  }
-  config->source = config_take_text(&bytes, end, &is_nomem);
-  for(i=0; i<num_keys; i++){
-    index_key *key = &config->keys[i];
-    key->name = config_take_text(&bytes, end, &is_nomem);
-    if( key->name ) key->collation = config_take_text(&bytes, end, &is_nomem);
-    if( key->collation==NULL || !config_set_equality(key) ){
-      return is_nomem ? SQLITE_NOMEM : SQLITE_CORRUPT_VTAB;
-    }
-  }
-  return config->source==NULL || bytes!=end ? SQLITE_CORRUPT_VTAB : SQLITE_OK;
+  index_record record = {.out = sqlite3_str_new(NULL)};
+  config_record(&record, config, NULL);
+  return record_finish(&record, bytes, num_bytes, &config->checksum);
 }
 
 /* Opens the configuration; *blob is to be closed.  Returns what bloom_blob_open_any() does. */
@@ -262,7 +292,11 @@ int bloom_index_config_read(bloom_index *index){
     rc = bytes ? sqlite3_blob_read(blob, bytes, (int)num_bytes, 0) : SQLITE_NOMEM;
   }
   sqlite3_blob_close(blob);
-  if( rc==SQLITE_OK ) rc = config_parse(&index->config, &index->is_of_1_2, bytes, num_bytes);
+  if( rc==SQLITE_OK ){
+    index_record record = record_open(bytes, num_bytes, &index->config.checksum);
+    config_record(&record, &index->config, &index->is_of_1_2);
+    rc = record.rc;
+  }
   sqlite3_free(bytes);
   if( rc!=SQLITE_ERROR && (rc & 0xff)!=SQLITE_CORRUPT ) return rc;
   bloom_index_config_free(&index->config);
@@ -309,12 +343,6 @@ int bloom_index_config_read(bloom_index *index){
 */
 
 #define LAYOUT_MAGIC            0x34584942u
-#define LAYOUT_MAGIC_OF_1_2     0x33584942u
-#define LAYOUT_HAS              1u
-#define LAYOUT_HEAD_BYTES       56u
-#define LAYOUT_GENERATION_BYTES 40u
-#define LAYOUT_KEY_BYTES        16u
-#define LAYOUT_RUN_BYTES        40u
 #define LAYOUT_MAX_BYTES        ((size_t)1 << 20)
 
 /* No table has as many rows. */
@@ -335,121 +363,114 @@ void bloom_index_layout_free(bloom_index *index){
   index->layout = NULL;
 }
 
-/* -- Reading -------------------------------------------------------------------------------- */
+/* -- The record ----------------------------------------------------------------------------- */
 
-/* What is left to be read. */
-typedef struct layout_bytes {
-  const uint8_t *next, *end;
-} layout_bytes;
-
-static const uint8_t *layout_take(layout_bytes *bytes, size_t num_bytes){
-  const uint8_t *taken = bytes->next;
-  if( (size_t)(bytes->end - taken)<num_bytes ) return NULL;
-  bytes->next += num_bytes;
-  return taken;
+/* A run must be one that a merge may have written. */
+static void layout_record_run(index_record *record, const index_generation *generation,
+                              index_run *run){
+  uint32_t role = (uint32_t)run->role;
+  record_u64(record, &run->number);
+  record_u64(record, &run->last);
+  record_u64(record, &run->num_pairs);
+  record_u32(record, &run->num_rows);
+  record_u32(record, &run->end_block);
+  record_u32(record, &run->slot);
+  record_u32(record, &role);
+  record_expect(record, role<=INDEX_RUN_TARGET && run->slot<INDEX_NUM_SLOTS && run->end_block>0
+                        && run->end_block<=generation->num_spans << INDEX_SPAN_LG
+                        && (run->last==UINT64_MAX ? role==INDEX_RUN_TARGET
+                            : run->last<(uint64_t)1 << 56));
+  if( record->rc==SQLITE_OK ) run->role = (index_run_role)role;
 }
 
-/* Reads a run.  Returns 1 if it is one that a merge may have written. */
-static int layout_parse_run(const uint8_t *bytes, index_generation *generation, index_run *run){
-  run->number = bloom_load64_le(bytes);
-  run->last = bloom_load64_le(bytes + 8);
-  run->num_pairs = bloom_load64_le(bytes + 16);
-  run->num_rows = bloom_load32_le(bytes + 24);
-  run->end_block = bloom_load32_le(bytes + 28);
-  run->slot = bloom_load32_le(bytes + 32);
-  run->role = (index_run_role)bloom_load32_le(bytes + 36);
-  return (run->last==UINT64_MAX || run->last<(uint64_t)1 << 56) && run->slot<INDEX_NUM_SLOTS
-      && run->end_block>0 && run->end_block<=generation->num_spans << INDEX_SPAN_LG
-      && bloom_load32_le(bytes + 36)<=INDEX_RUN_TARGET
-      && (run->last!=UINT64_MAX || run->role==INDEX_RUN_TARGET);
-}
-
-static int layout_parse_key(layout_bytes *bytes, index_generation *generation,
-                            index_key_layout *key){
-  const uint8_t *head = layout_take(bytes, LAYOUT_KEY_BYTES);
-  uint64_t slots[2] = {0, 0};
+static void layout_record_key(index_record *record, const index_key *key,
+                              const index_generation *generation, index_key_layout *of_key){
   uint32_t i, num_targets = 0;
-  if( head==NULL ) return 0;
-  key->hash_bits = bloom_load32_le(head);
-  key->num_runs = bloom_load32_le(head + 4);
-  key->number = bloom_load64_le(head + 8);
-  if( key->hash_bits>INDEX_MAX_HASH_BITS || key->num_runs>INDEX_ROOM_RUNS ) return 0;
-  for(i=0; i<key->num_runs; i++){
-    const uint8_t *run_bytes = layout_take(bytes, LAYOUT_RUN_BYTES);
-    index_run *run = &key->runs[i];
-    if( run_bytes==NULL || !layout_parse_run(run_bytes, generation, run) ) return 0;
-    if( slots[run->slot/64] >> run->slot%64 & 1 ) return 0;
-    slots[run->slot/64] |= (uint64_t)1 << run->slot%64;
-    num_targets += run->role==INDEX_RUN_TARGET;
+  record_u32(record, &of_key->hash_bits);
+  record_u32(record, &of_key->num_runs);
+  record_u64(record, &of_key->number);
+  record_expect(record, of_key->hash_bits<=INDEX_MAX_HASH_BITS && of_key->num_runs<=INDEX_ROOM_RUNS
+                        && (of_key->hash_bits>0)==bloom_index_has_hashes(key));
+  for(i=0; i<of_key->num_runs && record->rc==SQLITE_OK; i++){
+    layout_record_run(record, generation, &of_key->runs[i]);
+    num_targets += of_key->runs[i].role==INDEX_RUN_TARGET;
   }
-  return num_targets<=1;
+  record_expect(record, num_targets<=1);
 }
 
-static int layout_parse_generation(const bloom_index *index, layout_bytes *bytes,
-                                   index_generation *generation){
-  const uint8_t *head = layout_take(bytes, LAYOUT_GENERATION_BYTES);
+static void layout_record_generation(index_record *record, const index_config *config,
+                                     index_generation *generation){
   int i;
-  if( head==NULL ) return 0;
-  generation->place = bloom_load32_le(head);
-  generation->shift = bloom_load32_le(head + 4);
-  generation->num_spans = bloom_load32_le(head + 8);
-  generation->zone_lg = bloom_load32_le(head + 12);
-  generation->spans_hash = bloom_load64_le(head + 16);
-  generation->num_built = bloom_load64_le(head + 24);
-  generation->num_rows = bloom_load64_le(head + 32);
-  if( generation->place>=INDEX_MAX_GENERATIONS || generation->shift>63
-     || generation->num_spans>INDEX_MAX_SPANS || generation->zone_lg>INDEX_SPAN_LG ) return 0;
-  for(i=0; i<index->config.num_keys; i++){
-    if( !layout_parse_key(bytes, generation, &generation->keys[i]) ) return 0;
-    if( (generation->keys[i].hash_bits>0)!=bloom_index_has_hashes(&index->config.keys[i]) ){
-      return 0;
+  record_u32(record, &generation->place);
+  record_u32(record, &generation->shift);
+  record_u32(record, &generation->num_spans);
+  record_u32(record, &generation->zone_lg);
+  record_u64(record, &generation->spans_hash);
+  record_u64(record, &generation->num_built);
+  record_u64(record, &generation->num_rows);
+  record_expect(record, generation->place<INDEX_MAX_GENERATIONS && generation->shift<=63
+                        && generation->num_spans<=INDEX_MAX_SPANS
+                        && generation->zone_lg<=INDEX_SPAN_LG);
+  for(i=0; i<config->num_keys && record->rc==SQLITE_OK; i++){
+    layout_record_key(record, &config->keys[i], generation, &generation->keys[i]);
+  }
+}
+
+/* Returns 1 if no two runs of a column have one slot: their rows are those of one table. */
+static int layout_slots_differ(const index_layout *layout, int key){
+  uint64_t slots[2] = {0, 0};
+  uint32_t j;
+  int i;
+  for(i=0; i<layout->num_generations; i++){
+    const index_key_layout *of_key = &layout->generations[i].keys[key];
+    for(j=0; j<of_key->num_runs; j++){
+      const uint32_t slot = of_key->runs[j].slot;
+      if( slots[slot/64] >> slot%64 & 1 ) return 0;
+      slots[slot/64] |= (uint64_t)1 << slot%64;
     }
   }
   return 1;
 }
 
-/* Reads a layout.  Returns 1 if the bytes are one; the slots of all generations of a column differ,
-** as rows of one table do. */
-static int layout_parse(const bloom_index *index, const uint8_t *head, size_t num_bytes,
-                        index_layout *layout){
-  layout_bytes bytes = {head, head + num_bytes - 8};
-  uint32_t num_generations;
-  int i, key;
-  if( num_bytes<LAYOUT_HEAD_BYTES + 8 || bloom_load32_le(head)!=LAYOUT_MAGIC
-     || bloom_load32_le(head + 40)!=(uint32_t)index->config.num_keys
-     || bloom_load64_le(bytes.end)!=bloom_xxh64(head, num_bytes - 8) ) return 0;
-  layout_take(&bytes, LAYOUT_HEAD_BYTES);
-  layout->has_covered = (bloom_load32_le(head + 4) & LAYOUT_HAS)!=0;
-  layout->covered = (sqlite3_int64)bloom_load64_le(head + 8);
-  layout->first = (sqlite3_int64)bloom_load64_le(head + 16);
-  layout->number = bloom_load64_le(head + 24);
-  layout->hash = bloom_load64_le(head + num_bytes - 8);
-  layout->num_rows = bloom_load64_le(head + 32);
-  num_generations = bloom_load32_le(head + 44);
-  layout->bound = (sqlite3_int64)bloom_load64_le(head + 48);
-  if( num_generations<1 || num_generations>INDEX_MAX_GENERATIONS
-     || layout->num_rows>LAYOUT_MAX_ROWS ) return 0;
+/* Reads or writes a layout. */
+static void layout_record(index_record *record, const index_config *config, index_layout *layout){
+  uint32_t magic = LAYOUT_MAGIC, has_covered = (uint32_t)layout->has_covered;
+  uint32_t num_keys = (uint32_t)config->num_keys;
+  uint32_t num_generations = (uint32_t)layout->num_generations;
+  int i;
+  record_u32(record, &magic);
+  record_u32(record, &has_covered);
+  record_i64(record, &layout->covered);
+  record_i64(record, &layout->first);
+  record_u64(record, &layout->number);
+  record_u64(record, &layout->num_rows);
+  record_u32(record, &num_keys);
+  record_u32(record, &num_generations);
+  record_i64(record, &layout->bound);
+  record_expect(record, magic==LAYOUT_MAGIC && num_keys==(uint32_t)config->num_keys
+                        && num_generations>=1 && num_generations<=INDEX_MAX_GENERATIONS
+                        && layout->num_rows<=LAYOUT_MAX_ROWS);
+  if( record->rc!=SQLITE_OK ) return;
+  layout->has_covered = has_covered & 1;
   layout->num_generations = (int)num_generations;
-  for(i=0; i<layout->num_generations; i++){
-    if( !layout_parse_generation(index, &bytes, &layout->generations[i]) ) return 0;
+  for(i=0; i<layout->num_generations && record->rc==SQLITE_OK; i++){
+    layout_record_generation(record, config, &layout->generations[i]);
   }
-  if( layout->num_generations==2 ){
-    if( layout->generations[0].place==layout->generations[1].place ) return 0;
-    for(key=0; key<index->config.num_keys; key++){
-      const index_key_layout *a = &layout->generations[0].keys[key];
-      const index_key_layout *b = &layout->generations[1].keys[key];
-      uint32_t j, k;
-      for(j=0; j<a->num_runs; j++){
-        for(k=0; k<b->num_runs; k++) if( a->runs[j].slot==b->runs[k].slot ) return 0;
-      }
-    }
+  record_expect(record, layout->num_generations==1
+                        || layout->generations[0].place!=layout->generations[1].place);
+  for(i=0; i<config->num_keys && record->rc==SQLITE_OK; i++){
+    record_expect(record, layout_slots_differ(layout, i));
   }
-  return bytes.next==bytes.end;
+  if( record->out==NULL ) record_expect(record, record->next==record->end);
 }
+
+/* -- Reading -------------------------------------------------------------------------------- */
 
 /* Takes the bytes of a layout, unless they are those at hand. */
 static int layout_take_bytes(bloom_index *index, const void *bytes, size_t num_bytes){
   struct index_layout_kept *kept = index->layout;
+  index_record record;
+  uint64_t ignored;
   uint8_t *copy;
   if( kept==NULL ){
     kept = index->layout = sqlite3_malloc64(sizeof(*kept));
@@ -466,7 +487,9 @@ static int layout_take_bytes(bloom_index *index, const void *bytes, size_t num_b
   kept->num_bytes = num_bytes;
   kept->num_keys = index->config.num_keys;
   memset(&kept->layout, 0, sizeof(kept->layout));
-  kept->is_good = layout_parse(index, copy, num_bytes, &kept->layout);
+  record = record_open(copy, num_bytes, &ignored);
+  layout_record(&record, &index->config, &kept->layout);
+  kept->is_good = record.rc==SQLITE_OK;
   return SQLITE_OK;
 }
 
@@ -503,68 +526,6 @@ int bloom_index_layout_read(bloom_index *index, const index_layout **layout){
 
 /* -- Writing -------------------------------------------------------------------------------- */
 
-static uint8_t *layout_print_key(const index_key_layout *key, uint8_t *out){
-  uint32_t i;
-  bloom_store32_le(out, key->hash_bits);
-  bloom_store32_le(out + 4, key->num_runs);
-  bloom_store64_le(out + 8, key->number);
-  out += LAYOUT_KEY_BYTES;
-  for(i=0; i<key->num_runs; i++, out+=LAYOUT_RUN_BYTES){
-    const index_run *run = &key->runs[i];
-    bloom_store64_le(out, run->number);
-    bloom_store64_le(out + 8, run->last);
-    bloom_store64_le(out + 16, run->num_pairs);
-    bloom_store32_le(out + 24, run->num_rows);
-    bloom_store32_le(out + 28, run->end_block);
-    bloom_store32_le(out + 32, run->slot);
-    bloom_store32_le(out + 36, (uint32_t)run->role);
-  }
-  return out;
-}
-
-/* Returns the layout's bytes, to be freed; NULL when out of memory. */
-static uint8_t *layout_print(const bloom_index *index, const index_layout *layout,
-                             size_t *num_bytes){
-  size_t size = LAYOUT_HEAD_BYTES + 8;
-  uint8_t *bytes, *out;
-  int i, key;
-  for(i=0; i<layout->num_generations; i++){
-    size += LAYOUT_GENERATION_BYTES + LAYOUT_KEY_BYTES * (size_t)index->config.num_keys;
-    for(key=0; key<index->config.num_keys; key++){
-      size += LAYOUT_RUN_BYTES * (size_t)layout->generations[i].keys[key].num_runs;
-    }
-  }
-  *num_bytes = size;
-  bytes = sqlite3_malloc64(size);
-  if( bytes==NULL ) return NULL;
-  bloom_store32_le(bytes, LAYOUT_MAGIC);
-  bloom_store32_le(bytes + 4, layout->has_covered ? LAYOUT_HAS : 0);
-  bloom_store64_le(bytes + 8, (uint64_t)layout->covered);
-  bloom_store64_le(bytes + 16, (uint64_t)layout->first);
-  bloom_store64_le(bytes + 24, layout->number);
-  bloom_store64_le(bytes + 32, layout->num_rows);
-  bloom_store32_le(bytes + 40, (uint32_t)index->config.num_keys);
-  bloom_store32_le(bytes + 44, (uint32_t)layout->num_generations);
-  bloom_store64_le(bytes + 48, (uint64_t)layout->bound);
-  out = bytes + LAYOUT_HEAD_BYTES;
-  for(i=0; i<layout->num_generations; i++){
-    const index_generation *generation = &layout->generations[i];
-    bloom_store32_le(out, generation->place);
-    bloom_store32_le(out + 4, generation->shift);
-    bloom_store32_le(out + 8, generation->num_spans);
-    bloom_store32_le(out + 12, generation->zone_lg);
-    bloom_store64_le(out + 16, generation->spans_hash);
-    bloom_store64_le(out + 24, generation->num_built);
-    bloom_store64_le(out + 32, generation->num_rows);
-    out += LAYOUT_GENERATION_BYTES;
-    for(key=0; key<index->config.num_keys; key++){
-      out = layout_print_key(&generation->keys[key], out);
-    }
-  }
-  bloom_store64_le(out, bloom_xxh64(bytes, size - 8));
-  return bytes;
-}
-
 /* Writes the row, never without a configuration: in a transaction SQLite does not undo what a
 ** command did before it failed. */
 int bloom_index_state_insert(bloom_index *index){
@@ -598,18 +559,21 @@ sqlite3_int64 bloom_index_layout_bytes(const bloom_index *index, const index_lay
   return num_rows * 4096;
 }
 
-int bloom_index_layout_write(bloom_index *index, const index_layout *layout){
+int bloom_index_layout_write(bloom_index *index, index_layout *layout){
+  index_record record = {.out = sqlite3_str_new(NULL)};
   sqlite3_stmt *update = NULL;
-  size_t num_bytes;
-  uint8_t *bytes = layout_print(index, layout, &num_bytes);
-  int rc = SQLITE_NOMEM;
-  if( bytes ){
+  uint64_t ignored;
+  char *bytes;
+  int num_bytes, rc;
+  layout_record(&record, &index->config, layout);
+  rc = record_finish(&record, &bytes, &num_bytes, &ignored);
+  if( rc==SQLITE_OK ){
     rc = bloom_sql_prepare(index->connection, &update,
                            "UPDATE \"%w\".\"%w_state\" SET covered = ?1, layout = ?2, note = NULL,"
                            " bytes = ?3", index->schema, index->name);
   }
   if( rc==SQLITE_OK && layout->has_covered ) rc = sqlite3_bind_int64(update, 1, layout->covered);
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_blob64(update, 2, bytes, num_bytes, SQLITE_STATIC);
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_blob(update, 2, bytes, num_bytes, SQLITE_STATIC);
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(update, 3, bloom_index_layout_bytes(index, layout));
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, update);
   rc = bloom_sql_end(update, rc);

@@ -84,7 +84,7 @@ typedef struct index_layout {
 int bloom_index_layout_read(bloom_index *index, const index_layout **layout);
 
 /* Writes the layout and `covered` in one statement. */
-int bloom_index_layout_write(bloom_index *index, const index_layout *layout);
+int bloom_index_layout_write(bloom_index *index, index_layout *layout);
 
 /* Returns the bytes that the entries of all columns take in pages. */
 sqlite3_int64 bloom_index_layout_bytes(const bloom_index *index, const index_layout *layout);

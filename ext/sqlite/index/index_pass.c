@@ -104,7 +104,7 @@ index_form bloom_index_pass_form(const bloom_index *index, const index_plan *pla
   const index_condition condition = plan->conditions[i];
   sqlite3_value *const value = values[i];
   const char affinity = (char)(condition.is_on_id ? 'i'
-    : bloom_affinity_of(index->columns.list[condition.column].type));
+    : index->columns.list[condition.column].affinity);
   assert( i<plan->num_conditions );
   if( condition.is_unpassed ) return INDEX_FORM_NONE;
   if( bloom_index_kinds[condition.kind].is_pattern && value

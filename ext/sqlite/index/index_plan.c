@@ -173,12 +173,11 @@ static int plan_has_beginning(sqlite3_index_info *info, int column){
 ** SQLite makes no range of it for a virtual table, but for the source, where nothing is one. */
 static int plan_begins(const bloom_index *index, const index_condition *condition,
                        sqlite3_value *literal){
-  const char *type = index->columns.list[condition->column].type;
   sqlite3_value *copy;
   const unsigned char *text;
   int begins;
-  if( literal==NULL || sqlite3_value_type(literal)!=SQLITE_TEXT || bloom_affinity_of(type)!='t'
-   || index_is_regexp(condition->kind) ) return 0;
+  if( literal==NULL || sqlite3_value_type(literal)!=SQLITE_TEXT || index_is_regexp(condition->kind)
+   || index->columns.list[condition->column].affinity!='t' ) return 0;
   copy = sqlite3_value_dup(literal);
   text = copy ? sqlite3_value_text(copy) : NULL;
   begins = text && bloom_index_like_beginning(condition->kind, text)>0;
@@ -210,7 +209,7 @@ static int plan_is_of_pattern(const bloom_index *index, const index_condition *c
    || sqlite3_value_type(literal)!=SQLITE_TEXT ) return 0;
   if( !plan_is_ascii(literal) ) return 1;
   if( condition->kind==INDEX_LT || condition->is_on_id
-   || bloom_affinity_of(index->columns.list[condition->column].type)=='t' ) return 0;
+   || index->columns.list[condition->column].affinity=='t' ) return 0;
   copy = sqlite3_value_dup(literal);
   text = copy ? sqlite3_value_text(copy) : NULL;
   begins_number = text==NULL || bloom_index_begins_number(text);
@@ -263,7 +262,7 @@ static int plan_can_omit(bloom_index *index, sqlite3_index_info *info, int numbe
   }
   /* Beside numbers all is converted, in the source as here. */
   affinity = (char)(condition->is_on_id ? 'i'
-    : bloom_affinity_of(index->columns.list[condition->column].type));
+    : index->columns.list[condition->column].affinity);
   return affinity!='t' && affinity!='b' && sqlite3_libversion_number()>=3038000
       && !(flags & INDEX_PLAN_UNCHECKED) && bloom_index_learn_encoding(index)==SQLITE_OK
       && index->letter_bytes==1;
@@ -569,7 +568,7 @@ static void plan_set_unread(bloom_index *index, sqlite3_index_info *info, index_
   ** The cursor compares them as UTF-8. */
   if( plan->num_orders==1 && order.column>=0 && order.column<63 && info->orderByConsumed
      && info->colUsed==(sqlite3_uint64)1 << order.column && bloom_vtab_is_distinct(info)
-     && bloom_affinity_of(index->columns.list[order.column].type)!='b'
+     && index->columns.list[order.column].affinity!='b'
      && sqlite3_stricmp(index->columns.list[order.column].collation, "BINARY")==0
      && bloom_index_learn_encoding(index)==SQLITE_OK && index->letter_bytes==1 ){
     plan->flags |= INDEX_PLAN_DISTINCT;

@@ -48,7 +48,7 @@ static void source_find_keys(bloom_index *index, const index_trigger_names *name
     column = key->column>=0 ? &columns->list[key->column] : NULL;
     if( column==NULL && !key->is_gone ) key->doubt = "is gone";
     else if( column && key->is_gone ) key->doubt = "is there again";
-    else if( column && bloom_affinity_of(column->type)!=key->affinity ){
+    else if( column && column->affinity!=key->affinity ){
       key->doubt = "has another type";
     }
     else if( column && sqlite3_stricmp(column->collation,

@@ -29,13 +29,8 @@ char bloom_affinity_of(const char *type){
   return 'n';
 }
 
-bloom_column_kind bloom_column_kind_of(const char *declared_type){
-  if( declared_type==NULL || sqlite3_stricmp(declared_type, "ANY")==0 ) return BLOOM_COLUMN_ANY;
-  switch( bloom_affinity_of(declared_type) ){
-    case 'b': return BLOOM_COLUMN_ANY;
-    case 't': return BLOOM_COLUMN_TEXT;
-    default:  return BLOOM_COLUMN_NUMBER;
-  }
+bloom_column_kind bloom_column_kind_of_affinity(char affinity){
+  return affinity=='b' ? BLOOM_COLUMN_ANY : affinity=='t' ? BLOOM_COLUMN_TEXT : BLOOM_COLUMN_NUMBER;
 }
 
 const char *const bloom_collation_names[BLOOM_NUM_COLLATIONS] = {"BINARY", "NOCASE", "RTRIM"};

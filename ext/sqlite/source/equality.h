@@ -62,9 +62,8 @@ typedef struct bloom_key_hashes {
 ** 'b'lob, which is no affinity. */
 char bloom_affinity_of(const char *type);
 
-/* Returns the kind of a column by its declared type, which may be NULL.  ANY is taken for no
-** affinity, as STRICT tables have it; a rule for that answers for NUMERIC too. */
-bloom_column_kind bloom_column_kind_of(const char *declared_type);
+/* Returns the kind of a column by its affinity. */
+bloom_column_kind bloom_column_kind_of_affinity(char affinity);
 
 /* Returns 1 and sets *collation if it is one of SQLite's own, else 0.  The name may be NULL. */
 int bloom_collation_named(const char *name, bloom_collation *collation);

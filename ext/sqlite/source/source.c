@@ -103,7 +103,7 @@ static int add_source_column(
 ){
   const char *type = NULL, *collation = NULL;
   bloom_source_column *column;
-  int is_not_null = 0, is_key = 0, rc = SQLITE_NOMEM;
+  int is_any, is_not_null = 0, is_key = 0, rc = SQLITE_NOMEM;
   if( name ) rc = sqlite3_table_column_metadata(place.connection->db, place.schema, source->name,
                                                 name, &type, &collation, &is_not_null, &is_key,
                                                 NULL);
@@ -112,10 +112,14 @@ static int add_source_column(
   if( is_key ) *key = source->num_columns;
   *num_keys += is_key;
   column = &source->list[source->num_columns++];
-  *column = (bloom_source_column){.kind = bloom_column_kind_of(type), .is_not_null = is_not_null};
-  /* ANY has no affinity in a STRICT table; a type "" is NUMERIC, which is not that of no type. */
-  if( type==NULL || (is_strict && sqlite3_stricmp(type, "ANY")==0) ) type = "";
+  /* ANY has no affinity in a STRICT table alone; but a rule for that answers for NUMERIC, too.  A
+  ** type "" is NUMERIC, which is not that of no type. */
+  is_any = type==NULL || sqlite3_stricmp(type, "ANY")==0;
+  *column = (bloom_source_column){.is_not_null = is_not_null, .kind = is_any ? BLOOM_COLUMN_ANY
+                                  : bloom_column_kind_of_affinity(bloom_affinity_of(type))};
+  if( type==NULL || (is_any && is_strict) ) type = "";
   else if( type[0]==0 ) type = "NUMERIC";
+  column->affinity = bloom_affinity_of(type);
   column->name = sqlite3_mprintf("%s", name);
   column->type = sqlite3_mprintf("%s", type);
   column->collation = sqlite3_mprintf("%s", collation);

@@ -12,6 +12,7 @@ typedef struct bloom_source_column {
   char *type;           /* "": it has none, or is ANY in a STRICT table */
   char *collation;
   char *default_value;  /* the text of its DEFAULT, or NULL */
+  char affinity;        /* bloom_affinity_of() */
   bloom_column_kind kind;
   int is_not_null;      /* it is NOT NULL, or the INTEGER PRIMARY KEY */
   int is_generated;
