@@ -77,14 +77,13 @@ typedef struct bloom_vtab_layout {
   int has_chain; /* the journal's rows are a chain: each knows the one before it by its r */
 } bloom_vtab_layout;
 
-/* A row of the journal, and how many hashes it and the rows before it have. */
-typedef struct bloom_vtab_anchor {
-  sqlite3_int64 rowid, mark;
+/* A row of the journal: its r, and how many hashes it and the rows before it have. */
+typedef struct bloom_vtab_journal_row {
+  sqlite3_int64 mark;
   size_t num_hashes;
-} bloom_vtab_anchor;
+} bloom_vtab_journal_row;
 
-#define BLOOM_VTAB_MAX_ANCHORS 64
-#define BLOOM_VTAB_JOURNAL_STATEMENTS 3
+#define BLOOM_VTAB_JOURNAL_STATEMENTS 2
 
 /* Why every key may be in a filter. */
 typedef enum bloom_vtab_doubt {
@@ -104,17 +103,16 @@ typedef enum bloom_vtab_doubt {
 /* What look-ups know of the journal: vtab_journal.c. */
 typedef struct bloom_vtab_unmerged {
   sqlite3_stmt *statements[BLOOM_VTAB_JOURNAL_STATEMENTS]; /* each NULL, or reset */
-  /* What follows is that of the journal, up to the last anchor that is in it. */
+  /* What follows is that of the journal, up to the last of these rows that is in it. */
   int is_known;
-  sqlite3_int64 lowest_rowid;           /* of the rows whose hashes are here */
-  sqlite3_int64 first_rowid, first_mark; /* of the journal's first row */
-  sqlite3_int64 layout_mark; /* the layout's journal_mark and journal_number then */
-  uint64_t layout_number;
-  int num_anchors;
-  bloom_vtab_anchor anchors[BLOOM_VTAB_MAX_ANCHORS]; /* in the order of rows */
+  sqlite3_int64 lowest_rowid; /* of rows[0]; none is missing between two of them */
+  bloom_vtab_journal_row *rows;
+  size_t num_rows, max_rows;
   bloom_hash_set hashes;
-  bloom_hash_value *order;   /* the hashes, in the order of rows */
+  bloom_hash_value *order;    /* the hashes, in the order of rows */
   size_t max_order;
+  sqlite3_int64 first_rowid, first_mark; /* of the journal's first row */
+  uint64_t journal_number;    /* the layout's then */
 } bloom_vtab_unmerged;
 
 /* SQLite makes one for each connection, and a new one with each schema that it reads. */

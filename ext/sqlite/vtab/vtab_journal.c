@@ -9,18 +9,12 @@
 ** tool inserts among those of the triggers, or in their place, are noticed.  Triggers of filters
 ** that older versions made write 64 random bits.
 **
-** Look-ups keep the hashes of its keys as a set, in the order of rows, and some rows as anchors,
-** each with its rowid and its r.  Triggers append rows, each with a random r; a merge takes rows
-** from the head, a ROLLBACK from the end.  So while an anchor is there, and only merges moved the
-** first row on, the set has all rows before the anchor; and those behind it are all that is new.
+** Look-ups keep the hashes of its keys as a set, in the order of rows, and each row's r.  Triggers
+** append rows, each with a random r; a merge takes rows from the head, a ROLLBACK from the end.  So
+** while a row is there, and only merges moved the first row on, the set has all rows before it; and
+** those behind it are all that is new.
 */
 #include "vtab_int.h"
-
-/* Between two anchors, but for the last, there are at least so many rows. */
-#define NEAR_ROWS 8
-
-/* A reading of many rows leaves an anchor at each of so many. */
-#define ANCHOR_ROWS 256
 
 /* So many rows are as soon read again. */
 #define FEW_ROWS 1000
@@ -56,9 +50,8 @@ enum { ROWID, MARK, FIRST_ROWID, FIRST_KEY_COLUMN };
 
 /* The statements that read the journal. */
 enum {
-  ALL,    /* all rows */
-  NEWEST, /* those from rowid ?1 on, whose own key, which may be long, is NULL; and FIRST_ROWID */
-  FIRST   /* the first row, without a key */
+  ALL,   /* all rows */
+  NEWEST /* those from rowid ?1 on, whose own key, which may be long, is NULL; and FIRST_ROWID */
 };
 
 /* Sets *row to a statement, compiled, which is to be reset. */
@@ -70,13 +63,10 @@ static int prepare_rows(bloom_vtab *vtab, int number, sqlite3_stmt **row){
     sqlite3_str_appendf(sql, number==NEWEST
       ? "SELECT rowid, r, (SELECT rowid FROM \"%w\".\"%w\" ORDER BY rowid LIMIT 1), "
       : "SELECT rowid, r, 0, ", vtab->schema, vtab->journal);
-    if( number!=FIRST ){
-      append_key_columns(sql, vtab, number==NEWEST ? "CASE WHEN rowid > ?1 THEN " : "",
-                         number==NEWEST ? " END" : "");
-    }
-    sqlite3_str_appendf(sql, "0 FROM \"%w\".\"%w\"%s ORDER BY rowid%s", vtab->schema,
-                        vtab->journal, number==NEWEST ? " WHERE rowid >= ?1" : "",
-                        number==FIRST ? " LIMIT 1" : "");
+    append_key_columns(sql, vtab, number==NEWEST ? "CASE WHEN rowid > ?1 THEN " : "",
+                       number==NEWEST ? " END" : "");
+    sqlite3_str_appendf(sql, "0 FROM \"%w\".\"%w\"%s ORDER BY rowid", vtab->schema, vtab->journal,
+                        number==NEWEST ? " WHERE rowid >= ?1" : "");
     rc = bloom_sql_prepare_text(vtab->connection, statement, sqlite3_str_finish(sql));
   }
   *row = *statement;
@@ -97,11 +87,13 @@ int bloom_vtab_num_compiled(const bloom_vtab *vtab){
 /* Frees what is known of the journal. */
 static void forget_journal(bloom_vtab *vtab){
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
-  unmerged->is_known = unmerged->num_anchors = 0;
+  unmerged->is_known = 0;
   bloom_hash_set_clear(&unmerged->hashes);
   sqlite3_free(unmerged->order);
   unmerged->order = NULL;
-  unmerged->max_order = 0;
+  sqlite3_free(unmerged->rows);
+  unmerged->rows = NULL;
+  unmerged->max_order = unmerged->num_rows = unmerged->max_rows = 0;
 }
 
 void bloom_vtab_close_journal(bloom_vtab *vtab){
@@ -135,11 +127,17 @@ static int has_mark(const bloom_vtab *vtab, sqlite3_stmt *row){
       && (!vtab->layout.has_chain || (uint64_t)sqlite3_column_int64(row, MARK) >> LINK_BITS);
 }
 
-/* Returns 1 if a row may be that behind the one with the mark before. */
-static int is_linked(const bloom_vtab *vtab, sqlite3_stmt *row, sqlite3_int64 before){
+/* Returns 1 if a row is the first one that the layout means, or, is_first is 0, may be that behind
+** the one with this rowid and mark. */
+static int is_next(
+  const bloom_vtab *vtab, sqlite3_stmt *row, int is_first, sqlite3_int64 last,
+  sqlite3_int64 last_mark
+){
   const uint64_t mark = (uint64_t)sqlite3_column_int64(row, MARK);
+  if( is_first ) return (sqlite3_int64)mark==vtab->layout.journal_mark;
+  if( sqlite3_column_int64(row, ROWID) - 1!=last || !has_key(vtab, row) ) return 0;
   return !vtab->layout.has_chain || (sqlite3_column_type(row, MARK)==SQLITE_INTEGER
-      && (mark & LINK_MASK)==((uint64_t)before >> LINK_BITS & LINK_MASK));
+      && (mark & LINK_MASK)==((uint64_t)last_mark >> LINK_BITS & LINK_MASK));
 }
 
 static int add_row_to_set(bloom_vtab *vtab, sqlite3_stmt *row){
@@ -155,93 +153,65 @@ static int add_row_to_set(bloom_vtab *vtab, sqlite3_stmt *row){
   return rc;
 }
 
-/* Adds an anchor behind the others, in place of the last one if that is near the one before it: so
-** a look-up by each new row leaves few.  Once there are too many, every other one of the older half
-** goes: so the further back, the fewer there are, and a ROLLBACK has few rows read again for each
-** that it took. */
-static void add_anchor(bloom_vtab_unmerged *unmerged, bloom_vtab_anchor anchor){
-  int i, num_kept = 0;
-  const int last = unmerged->num_anchors - 1;
-  assert(last<0 || anchor.rowid>unmerged->anchors[last].rowid);
-  if( last>0 && unmerged->anchors[last].rowid - unmerged->anchors[last-1].rowid<NEAR_ROWS ){
-    unmerged->anchors[last] = anchor;
-    return;
-  }
-  if( unmerged->num_anchors==BLOOM_VTAB_MAX_ANCHORS ){
-    for(i=0; i<BLOOM_VTAB_MAX_ANCHORS; i++){
-      if( i>=BLOOM_VTAB_MAX_ANCHORS / 2 || i % 2==0 ){
-        unmerged->anchors[num_kept++] = unmerged->anchors[i];
-      }
-    }
-    unmerged->num_anchors = num_kept;
-  }
-  unmerged->anchors[unmerged->num_anchors++] = anchor;
-}
-
-/* Adds the rows that a statement has from its next step on, behind the one with this rowid and
-** mark; or, is_all, all.  SQLITE_EMPTY if they are not those that triggers wrote. */
-static int add_rows(
-  bloom_vtab *vtab, sqlite3_stmt *row, sqlite3_int64 last, sqlite3_int64 last_mark, int is_all
-){
+/* Adds the rows that a statement has from its next step on, behind those that are known.
+** SQLITE_EMPTY if they are not those that triggers wrote. */
+static int add_rows(bloom_vtab *vtab, sqlite3_stmt *row){
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
-  bloom_vtab_anchor anchor = {.rowid = last};
-  int has_marks = 1, num_rows = 0, rc;
+  int has_marks = 1, rc;
   while( (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
-    const int is_first = is_all && num_rows==0;
-    anchor.rowid = sqlite3_column_int64(row, ROWID);
-    anchor.mark = sqlite3_column_int64(row, MARK);
+    const size_t i = unmerged->num_rows;
+    const sqlite3_int64 last = i>0 ? unmerged->lowest_rowid + (sqlite3_int64)i - 1 : 0;
+    if( !is_next(vtab, row, i==0, last, i>0 ? unmerged->rows[i-1].mark : 0) ) return SQLITE_EMPTY;
+    if( i==0 ) unmerged->lowest_rowid = sqlite3_column_int64(row, ROWID);
     has_marks &= has_mark(vtab, row);
-    if( is_first ){
-      unmerged->lowest_rowid = unmerged->first_rowid = anchor.rowid;
-      unmerged->first_mark = anchor.mark;
-    }else if( anchor.rowid - 1!=last || !has_key(vtab, row) || !is_linked(vtab, row, last_mark) ){
-      return SQLITE_EMPTY;
-    }
-    last = anchor.rowid;
-    last_mark = anchor.mark;
-    rc = add_row_to_set(vtab, row);
+    rc = BLOOM_GROW(unmerged->rows, i, unmerged->max_rows);
+    if( rc==SQLITE_OK ) rc = add_row_to_set(vtab, row);
     if( rc!=SQLITE_OK ) return rc;
-    anchor.num_hashes = unmerged->hashes.num_hashes;
-    if( ++num_rows % ANCHOR_ROWS==0 ) add_anchor(unmerged, anchor);
+    unmerged->rows[i].mark = sqlite3_column_int64(row, MARK);
+    unmerged->rows[i].num_hashes = unmerged->hashes.num_hashes;
+    unmerged->num_rows++;
   }
   if( rc!=SQLITE_DONE ) return rc;
-  if( is_all && num_rows==0 ) return SQLITE_EMPTY;
-  if( num_rows % ANCHOR_ROWS ) add_anchor(unmerged, anchor);
+  if( unmerged->num_rows==0 ) return SQLITE_EMPTY;
   /* Behind the largest rowid SQLite chooses any. */
-  unmerged->is_known = has_marks && last<INT64_MAX;
+  unmerged->is_known = has_marks
+    && unmerged->lowest_rowid<=INT64_MAX - (sqlite3_int64)unmerged->num_rows;
   return SQLITE_OK;
 }
 
 static int read_all(bloom_vtab *vtab){
+  bloom_vtab_unmerged *unmerged = &vtab->unmerged;
   sqlite3_stmt *row;
   int rc;
   forget_journal(vtab);
   rc = prepare_rows(vtab, ALL, &row);
-  if( rc==SQLITE_OK ) rc = add_rows(vtab, row, 0, 0, 1);
+  if( rc==SQLITE_OK ) rc = add_rows(vtab, row);
   sqlite3_reset(row);
-  vtab->unmerged.layout_mark = vtab->layout.journal_mark;
-  vtab->unmerged.layout_number = vtab->layout.journal_number;
+  unmerged->first_rowid = unmerged->lowest_rowid;
+  unmerged->first_mark = vtab->layout.journal_mark;
+  unmerged->journal_number = vtab->layout.journal_number;
   return rc;
 }
 
-/* Finds the last anchor that is in the journal, and sets *row to the statement that has read its
-** row, and has those behind it next.  SQLITE_NOTFOUND if there is none.
+/* Finds the last row of those known that is in the journal: *number, and sets *row to the statement
+** that has read it, and has those behind it next.  SQLITE_NOTFOUND if there is none.
 **
 ** That is the last of all, unless a ROLLBACK took rows: then those before one that is in it, or was
 ** taken or marked by a merge, are not the last one, and those behind one that is gone are gone,
-** too. */
-static int find_anchor(bloom_vtab *vtab, sqlite3_stmt **row, int *number){
-  const bloom_vtab_anchor *anchors = vtab->unmerged.anchors;
-  int begin = 0, end = vtab->unmerged.num_anchors, i = end - 1;
+** too.  Mostly few are. */
+static int find_last_row(bloom_vtab *vtab, sqlite3_stmt **row, size_t *number){
+  const bloom_vtab_unmerged *unmerged = &vtab->unmerged;
+  size_t begin = 0, end = unmerged->num_rows, i = end - 1;
   int rc = prepare_rows(vtab, NEWEST, row);
   while( rc==SQLITE_OK && begin<end ){
+    const sqlite3_int64 rowid = unmerged->lowest_rowid + (sqlite3_int64)i;
     int is_gone = 1, is_there = 0;
-    rc = sqlite3_bind_int64(*row, 1, anchors[i].rowid);
+    rc = sqlite3_bind_int64(*row, 1, rowid);
     if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, *row);
     if( rc==SQLITE_ROW ){
-      is_there = sqlite3_column_int64(*row, ROWID)==anchors[i].rowid
-          && sqlite3_column_int64(*row, MARK)==anchors[i].mark;
-      is_gone = !is_there && sqlite3_column_int64(*row, FIRST_ROWID)<anchors[i].rowid;
+      is_there = sqlite3_column_int64(*row, ROWID)==rowid
+          && sqlite3_column_int64(*row, MARK)==unmerged->rows[i].mark;
+      is_gone = !is_there && sqlite3_column_int64(*row, FIRST_ROWID)<rowid;
     }
     if( is_there && i==end-1 ){
       *number = i;
@@ -250,7 +220,8 @@ static int find_anchor(bloom_vtab *vtab, sqlite3_stmt **row, int *number){
     if( rc==SQLITE_ROW || rc==SQLITE_DONE ) rc = sqlite3_reset(*row);
     if( is_gone ) end = i;
     else begin = is_there ? i : i + 1;
-    i = (begin + end) / 2;
+    /* As many as are gone already, and once one is there, or was, in the middle. */
+    i = begin==0 && 2*end>unmerged->num_rows ? 2*end - unmerged->num_rows : (begin + end) / 2;
   }
   return rc==SQLITE_OK ? SQLITE_NOTFOUND : rc;
 }
@@ -260,63 +231,56 @@ static int find_anchor(bloom_vtab *vtab, sqlite3_stmt **row, int *number){
 static int compare_first(bloom_vtab *vtab, sqlite3_int64 first_rowid){
   const bloom_vtab_layout *layout = &vtab->layout;
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
-  const sqlite3_int64 last = unmerged->anchors[unmerged->num_anchors - 1].rowid;
+  const sqlite3_int64 end = unmerged->lowest_rowid + (sqlite3_int64)unmerged->num_rows;
   sqlite3_stmt *row;
   int rc;
-  if( first_rowid==unmerged->first_rowid && unmerged->layout_mark==layout->journal_mark ){
+  if( first_rowid==unmerged->first_rowid && unmerged->first_mark==layout->journal_mark ){
     return SQLITE_OK;
   }
-  if( layout->journal_number==0 || layout->journal_number!=unmerged->layout_number
+  if( layout->journal_number==0 || layout->journal_number!=unmerged->journal_number
       || first_rowid!=layout->journal_first || first_rowid<unmerged->lowest_rowid ){
     return SQLITE_NOTFOUND;
   }
   /* Memory for keys that are in the pages by now. */
-  if( last - unmerged->lowest_rowid>4 * (last - first_rowid) + FEW_ROWS ) return SQLITE_NOTFOUND;
-  rc = prepare_rows(vtab, FIRST, &row);
+  if( end - unmerged->lowest_rowid>4 * (end - first_rowid) + FEW_ROWS ) return SQLITE_NOTFOUND;
+  rc = prepare_rows(vtab, ALL, &row);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, row);
-  if( rc==SQLITE_ROW ){
-    unmerged->first_rowid = first_rowid;
-    unmerged->first_mark = sqlite3_column_int64(row, MARK);
-    unmerged->layout_mark = layout->journal_mark;
-    rc = SQLITE_OK;
-  }
+  if( rc==SQLITE_ROW ) rc = is_next(vtab, row, 1, 0, 0) ? SQLITE_OK : SQLITE_NOTFOUND;
   sqlite3_reset(row);
+  unmerged->first_rowid = first_rowid;
+  unmerged->first_mark = layout->journal_mark;
   return rc==SQLITE_DONE ? SQLITE_NOTFOUND : rc;
 }
 
-/* Adds the rows that came since the last anchor.  SQLITE_NOTFOUND if what is known is not what the
-** journal has, SQLITE_EMPTY as add_rows(). */
+/* Adds the rows that came since the last one that is known.  SQLITE_NOTFOUND if what is known is
+** not what the journal has, SQLITE_EMPTY as add_rows(). */
 static int read_newest(bloom_vtab *vtab){
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
   sqlite3_stmt *row;
-  int number = 0, rc = find_anchor(vtab, &row, &number);
+  size_t number = 0;
+  int rc = find_last_row(vtab, &row, &number);
   if( rc==SQLITE_OK ) rc = compare_first(vtab, sqlite3_column_int64(row, FIRST_ROWID));
   if( rc==SQLITE_OK ){
-    const bloom_vtab_anchor anchor = unmerged->anchors[number];
-    assert(number<unmerged->num_anchors && anchor.num_hashes<=unmerged->hashes.num_hashes);
-    unmerged->num_anchors = number + 1;
-    while( unmerged->hashes.num_hashes>anchor.num_hashes ){ /* those of rows that are gone */
+    const size_t num_hashes = unmerged->rows[number].num_hashes;
+    assert(number<unmerged->num_rows && num_hashes<=unmerged->hashes.num_hashes);
+    unmerged->num_rows = number + 1;
+    while( unmerged->hashes.num_hashes>num_hashes ){ /* those of rows that are gone */
       bloom_hash_set_remove(&unmerged->hashes, unmerged->order[unmerged->hashes.num_hashes - 1]);
     }
-    rc = add_rows(vtab, row, anchor.rowid, anchor.mark, 0);
+    rc = add_rows(vtab, row);
   }
   sqlite3_reset(row);
   return rc;
 }
 
 int bloom_vtab_read_journal(bloom_vtab *vtab, int *is_intact){
-  bloom_vtab_unmerged *unmerged = &vtab->unmerged;
   int rc = SQLITE_NOTFOUND;
   assert(vtab->args.table && vtab->has_layout);
-  *is_intact = 0;
-  if( unmerged->is_known ) rc = read_newest(vtab);
+  if( vtab->unmerged.is_known ) rc = read_newest(vtab);
   if( rc==SQLITE_NOTFOUND ) rc = read_all(vtab);
   assert(rc!=SQLITE_NOTFOUND); /* what was just forgotten cannot be another journal's */
-  if( rc==SQLITE_OK ){
-    *is_intact = unmerged->first_mark==vtab->layout.journal_mark;
-    return SQLITE_OK;
-  }
-  forget_journal(vtab);
+  *is_intact = rc==SQLITE_OK;
+  if( rc!=SQLITE_OK ) forget_journal(vtab);
   return rc==SQLITE_EMPTY ? SQLITE_OK : rc;
 }
 
@@ -372,10 +336,8 @@ int bloom_vtab_take_unmerged(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vta
   while( rc==SQLITE_OK && (max_rows==0 || num_rows<=max_rows)
          && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
     const sqlite3_int64 rowid = sqlite3_column_int64(row, ROWID);
-    const int is_intact = num_rows>0
-      ? rowid - 1==last && has_key(vtab, row) && is_linked(vtab, row, mark)
-      : sqlite3_column_int64(row, MARK)==layout->journal_mark;
-    rc = is_intact ? bloom_vtab_batch_add(batch, row, FIRST_KEY_COLUMN) : SQLITE_EMPTY;
+    rc = is_next(vtab, row, num_rows==0, last, mark)
+      ? bloom_vtab_batch_add(batch, row, FIRST_KEY_COLUMN) : SQLITE_EMPTY;
     if( num_rows++==0 ) first = rowid;
     last = rowid;
     mark = sqlite3_column_int64(row, MARK);
