@@ -191,8 +191,7 @@ static char *columns_declaration(bloom_index *index){
 /* -- What the methods are made of ---------------------------------------------------------- */
 
 void bloom_index_free(bloom_index *index){
-  bloom_index_statements_free(index);
-  bloom_index_accesses_free(index);
+  bloom_index_statements_forget(index, 1);
   bloom_index_layout_free(index);
   bloom_index_spans_free(index);
   bloom_index_lists_free(index);
@@ -446,7 +445,7 @@ static int index_rename(sqlite3_vtab *vtab, const char *new_name){
   if( rc==SQLITE_OK ) rc = bloom_index_triggers_drop(index);
   if( rc==SQLITE_OK ) rc = bloom_index_tables_rename(index, new_name);
   index->name = name;
-  bloom_index_fixed_forget(index);
+  bloom_index_statements_forget(index, 1);
   if( rc==SQLITE_OK ){
     rc = bloom_index_triggers_make(index, index->source_name, index->source.doubt!=NULL);
   }

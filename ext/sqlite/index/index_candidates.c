@@ -115,7 +115,7 @@ static int candidates_find_text(const candidates_search *search, sqlite3_value *
   uint32_t i;
   int rc;
   if( !index_is_regexp(kind) ){
-    num_ranges = bloom_index_kinds[kind].is_pattern
+    num_ranges = index_is_pattern(kind)
       ? bloom_index_needle_like(search->index, search->lists, kind, value, ranges)
       : bloom_index_needle_equal(search->index, search->lists, search->condition.key, value,
                                  ranges);
@@ -188,7 +188,7 @@ static int candidates_narrow(const candidates_query *query, const index_generati
   index_block_set found;
   int is_all = 0, rc;
   /* The configuration may be another than the plan was made by, if it was read again since. */
-  if( key->is_range || (bloom_index_kinds[search.condition.kind].is_pattern && !key->is_like) ){
+  if( key->is_range || (index_is_pattern(search.condition.kind) && !key->is_like) ){
     return SQLITE_CORRUPT_VTAB;
   }
   rc = bloom_index_blocks_make(&found, generation->num_spans);
@@ -290,7 +290,7 @@ static int candidates_narrow_by_entries(const candidates_query *query,
     const int number = i % query->plan->num_conditions;
     const index_condition_kind kind = query->plan->conditions[number].kind;
     if( !query->usable[number]
-       || bloom_index_kinds[kind].is_pattern!=(i>=query->plan->num_conditions) ) continue;
+       || index_is_pattern(kind)!=(i>=query->plan->num_conditions) ) continue;
     if( blocks->segments && bloom_index_blocks_count(blocks)<=CANDIDATES_FEW_BLOCKS ) break;
     rc = candidates_narrow(query, generation, number, blocks);
   }
@@ -354,9 +354,9 @@ static int candidates_read_changed(bloom_index *index, const index_layout *layou
   sqlite3_int64 before = INT64_MIN, num_read = 0;
   sqlite3_stmt *row;
   int is_proven = 1, rc;
-  rc = bloom_index_fixed_take(index, INDEX_FIXED_CHANGED, &row, "SELECT c.id FROM"
-                              " \"%w\".\"%w_changed\" AS c ORDER BY c.id", index->schema,
-                              index->name);
+  rc = bloom_index_statement_take(index, INDEX_USE_CHANGED, &row, "SELECT c.id FROM"
+                                  " \"%w\".\"%w_changed\" AS c ORDER BY c.id", index->schema,
+                                  index->name);
   while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
     const sqlite3_int64 id = sqlite3_column_int64(row, 0);
     /* An authorizer makes NULLs of ids that it hides, and these come first. */
@@ -374,8 +374,7 @@ static int candidates_read_changed(bloom_index *index, const index_layout *layou
     if( *is_too_dear ) break;
   }
   /* Ids that come later would be NULLs, too; where SELECT itself is ignored there is no column. */
-  bloom_index_fixed_give_back(index, INDEX_FIXED_CHANGED,
-                              is_proven && sqlite3_column_count(row)==1);
+  bloom_index_statement_give_back(index, row, is_proven && sqlite3_column_count(row)==1);
   return rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
@@ -408,16 +407,9 @@ static int candidates_add_unmerged(bloom_index *index, const index_layout *layou
 
 /* Sets *last to the last id; INT64_MAX where there is none, or an authorizer hides it. */
 static int candidates_find_last(bloom_index *index, sqlite3_int64 *last){
-  sqlite3_stmt *row;
-  int rc = bloom_index_fixed_take(index, INDEX_FIXED_LAST_ID, &row, INDEX_LAST_ID,
-                                  index->columns.id_name, index->schema, index->source_name);
-  if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
   *last = INT64_MAX;
-  if( rc==SQLITE_ROW && sqlite3_column_type(row, 0)!=SQLITE_NULL ){
-    *last = sqlite3_column_int64(row, 0);
-  }
-  bloom_index_fixed_give_back(index, INDEX_FIXED_LAST_ID, *last<INT64_MAX);
-  return rc==SQLITE_ROW || rc==SQLITE_DONE ? SQLITE_OK : rc;
+  return bloom_index_statement_integer(index, INDEX_USE_LAST_ID, last, INDEX_LAST_ID,
+                                       index->columns.id_name, index->schema, index->source_name);
 }
 
 /* Finds the conditions whose entries cost less than reading all.  Sets *is_none if one of them is
@@ -447,7 +439,7 @@ static int candidates_find_tests(candidates_query *query, int *is_none){
     const index_condition condition = query->plan->conditions[i];
     if( condition.zone<0 ) continue;
     if( !condition.is_list && sqlite3_value_type(query->args[i])==SQLITE_NULL
-       && condition.kind!=INDEX_IS && !index_is_null_test(condition.kind) ){
+       && condition.kind!=INDEX_IS && index_group_of(condition.kind)!=INDEX_NULL_TEST ){
       *is_none = 1;
     }else{
       rc = bloom_index_zones_test(query->index, &condition, query->args[i], &query->lists[i],
@@ -546,7 +538,8 @@ int bloom_index_candidates(bloom_index *index, const index_plan *plan, sqlite3_v
   rc = bloom_index_intervals_add(result, INT64_MIN, INT64_MAX);
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
     const index_condition condition = plan->conditions[i];
-    if( condition.is_on_id && bloom_index_kinds[condition.kind].is_on_ids ){
+    if( condition.is_on_id && (condition.kind==INDEX_EQ
+                               || index_group_of(condition.kind)==INDEX_RANGE) ){
       rc = candidates_narrow_by_id(condition, args[i], &lists[i], result);
     }
   }

@@ -497,8 +497,8 @@ int bloom_index_layout_read(bloom_index *index, const index_layout **layout){
   sqlite3_stmt *row;
   int is_good = 0, rc;
   *layout = NULL;
-  rc = bloom_index_fixed_take(index, INDEX_FIXED_STATE, &row, "SELECT s.covered, s.layout FROM"
-                              " \"%w\".\"%w_state\" AS s", index->schema, index->name);
+  rc = bloom_index_statement_take(index, INDEX_USE_STATE, &row, "SELECT s.covered, s.layout FROM"
+                                  " \"%w\".\"%w_state\" AS s", index->schema, index->name);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
   if( rc==SQLITE_ROW ){
     const sqlite3_int64 covered = sqlite3_column_int64(row, 0);
@@ -518,7 +518,7 @@ int bloom_index_layout_read(bloom_index *index, const index_layout **layout){
     if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
     if( rc==SQLITE_ROW ) is_good = 0; /* triggers read the first one */
   }
-  bloom_index_fixed_give_back(index, INDEX_FIXED_STATE, is_good);
+  bloom_index_statement_give_back(index, row, is_good);
   if( rc!=SQLITE_DONE && rc!=SQLITE_ROW ) return rc==SQLITE_ERROR ? SQLITE_CORRUPT_VTAB : rc;
   if( is_good ) index->number = (*layout)->number;
   return is_good ? SQLITE_OK : SQLITE_CORRUPT_VTAB;

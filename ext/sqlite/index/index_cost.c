@@ -33,55 +33,23 @@ static void cost_read_line(const char *line, index_access *access){
     else if( strstr(line, "=?") ) access->way = INDEX_ACCESS_KEY;
     else access->way = is_below && is_above ? INDEX_ACCESS_SHORT_RANGE : INDEX_ACCESS_RANGE;
   }
-  /* Each arm of an OR is a line of its own. */
-  if( strncmp(line, "MULTI-INDEX OR", 14)==0 ) access->is_or = 1;
-}
-
-static int cost_explain(bloom_index *index, const char *sql, index_access *access){
-  sqlite3_stmt *row;
-  int rc = bloom_sql_prepare(index->connection, &row, "EXPLAIN QUERY PLAN %s", sql);
-  while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
-    const char *line = NULL;
-    rc = bloom_sql_column_text(row, 3, &line);
-    if( line ) cost_read_line(line, access);
-  }
-  /* OR is a pattern's range, or a BLOB. */
-  if( access->is_or ) access->way = INDEX_ACCESS_SHORT_RANGE;
-  return bloom_sql_end(row, rc);
-}
-
-void bloom_index_accesses_free(bloom_index *index){
-  int i;
-  for(i=0; i<INDEX_NUM_ACCESSES; i++){
-    sqlite3_free(index->accesses[i].sql);
-    index->accesses[i].sql = NULL;
-  }
 }
 
 int bloom_index_cost_access(bloom_index *index, char *sql, index_access *access){
-  index_known_access *known;
-  int i, rc;
+  sqlite3_stmt *row;
+  int is_or = 0, rc = bloom_index_statement_take_text(index, INDEX_USE_FOR_COST, sql, &row);
   memset(access, 0, sizeof(*access));
-  if( sql==NULL ) return SQLITE_NOMEM;
-  if( index->accesses_checks!=index->num_checks ){
-    bloom_index_accesses_free(index);
-    index->accesses_checks = index->num_checks;
+  while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
+    const char *line = NULL;
+    rc = bloom_sql_column_text(row, 3, &line);
+    if( line==NULL ) continue;
+    cost_read_line(line, access);
+    is_or |= strncmp(line, "MULTI-INDEX OR", 14)==0; /* each arm is a line of its own */
   }
-  for(i=0; i<INDEX_NUM_ACCESSES; i++){
-    if( index->accesses[i].sql==NULL || strcmp(index->accesses[i].sql, sql)!=0 ) continue;
-    *access = index->accesses[i].access;
-    sqlite3_free(sql);
-    return SQLITE_OK;
-  }
-  rc = cost_explain(index, sql, access);
-  if( rc!=SQLITE_OK ){
-    sqlite3_free(sql);
-    return rc;
-  }
-  known = &index->accesses[index->next_access++ % INDEX_NUM_ACCESSES];
-  sqlite3_free(known->sql);
-  *known = (index_known_access){sql, *access};
-  return SQLITE_OK;
+  /* OR is a pattern's range, or a BLOB. */
+  if( is_or ) access->way = INDEX_ACCESS_SHORT_RANGE;
+  bloom_index_statement_give_back(index, row, 0);
+  return rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
 /* -- Rows ---------------------------------------------------------------------------------- */
@@ -101,19 +69,19 @@ double bloom_index_cost_num_rows(const index_layout *layout, sqlite3_int64 last)
 int bloom_index_cost_rows(bloom_index *index, const index_layout *layout, double *num_rows){
   const char *id = index->columns.id_name;
   sqlite3_int64 first = 0, last = 0, num_pages = 0;
-  int rc = bloom_index_statement_integer(index, 1, &last, INDEX_LAST_ID, id, index->schema,
-                                         index->source_name);
+  int rc = bloom_index_statement_integer(index, INDEX_USE_LAST_ID, &last, INDEX_LAST_ID, id,
+                                         index->schema, index->source_name);
   if( rc==SQLITE_OK && layout && layout->has_covered ){
     *num_rows = bloom_index_cost_num_rows(layout, last);
     return SQLITE_OK;
   }
   if( rc==SQLITE_OK ){
-    rc = bloom_index_statement_integer(index, 1, &first, INDEX_FIRST_ID, id, index->schema,
-                                       index->source_name);
+    rc = bloom_index_statement_integer(index, INDEX_USE_FOR_COST, &first, INDEX_FIRST_ID, id,
+                                       index->schema, index->source_name);
   }
   if( rc==SQLITE_OK ){
-    rc = bloom_index_statement_integer(index, 1, &num_pages, "PRAGMA \"%w\".page_count",
-                                       index->schema);
+    rc = bloom_index_statement_integer(index, INDEX_USE_FOR_COST, &num_pages,
+                                       "PRAGMA \"%w\".page_count", index->schema);
     if( rc==SQLITE_AUTH ) rc = SQLITE_OK;
   }
   if( rc!=SQLITE_OK ) return rc;
@@ -138,11 +106,11 @@ static int cost_count_changed(bloom_index *index, sqlite3_int64 most, sqlite3_in
   const char *schema = index->schema, *name = index->name;
   sqlite3_int64 first = INT64_MAX, last = INT64_MIN, span = 0; /* of none */
   uint64_t distance;
-  int rc = bloom_index_statement_integer(index, 1, &last, "SELECT max(c.rowid) FROM"
-                                         " \"%w\".\"%w_changed\" AS c", schema, name);
+  int rc = bloom_index_statement_integer(index, INDEX_USE_FOR_COST, &last, "SELECT max(c.rowid)"
+                                         " FROM \"%w\".\"%w_changed\" AS c", schema, name);
   if( rc==SQLITE_OK && last>INT64_MIN ){
-    rc = bloom_index_statement_integer(index, 1, &first, "SELECT min(c.rowid) FROM"
-                                       " \"%w\".\"%w_changed\" AS c", schema, name);
+    rc = bloom_index_statement_integer(index, INDEX_USE_FOR_COST, &first, "SELECT min(c.rowid)"
+                                       " FROM \"%w\".\"%w_changed\" AS c", schema, name);
   }
   distance = (uint64_t)last - (uint64_t)first;
   if( last>=first ) span = distance<INT64_MAX ? (sqlite3_int64)distance + 1 : INT64_MAX;
@@ -181,8 +149,9 @@ static double cost_selectivity(const index_plan *plan){
   int i;
   for(i=0; i<plan->num_conditions; i++){
     const index_condition_kind kind = plan->conditions[i].kind;
-    if( kind==INDEX_EQ || kind==INDEX_IS || bloom_index_kinds[kind].is_pattern ) share /= 20;
-    else if( kind!=INDEX_NE && kind!=INDEX_IS_NOT && kind!=INDEX_IS_NOT_NULL ) share /= 4;
+    const index_group group = index_group_of(kind);
+    if( group==INDEX_EQUALITY || index_is_pattern(kind) ) share /= 20;
+    else if( group!=INDEX_DIFFERENCE && kind!=INDEX_IS_NOT_NULL ) share /= 4;
   }
   return share;
 }
@@ -219,8 +188,8 @@ index_cost bloom_index_cost_free(const index_plan *plan, const index_access *acc
 /* Returns how many times fewer rows a condition on a column with zones leaves.  SQLite takes two
 ** ends for a short range of an index, and so do we: *num_ends counts them. */
 static double cost_zone_narrows(index_condition condition, int *num_ends){
-  if( condition.kind==INDEX_EQ || condition.kind==INDEX_IS ) return 64;
-  if( bloom_index_kinds[condition.kind].is_pattern || condition.kind==INDEX_IS_NULL ) return 16;
+  if( index_group_of(condition.kind)==INDEX_EQUALITY ) return 64;
+  if( index_is_pattern(condition.kind) || condition.kind==INDEX_IS_NULL ) return 16;
   return (*num_ends)++==0 ? 4 : 16;
 }
 

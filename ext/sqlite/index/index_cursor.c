@@ -20,6 +20,7 @@ typedef struct index_cursor {
   index_reading reading;    /* this reading, */
   uint32_t num_checks;      /* and after so many checks of the source */
   int num_compiled;         /* how often SQLite compiled it again, by itself */
+  int is_proven;            /* a row of it showed that no authorizer hides something from it */
   int is_one_row;           /* the plan says which id */
   int *results;             /* which of its results each column of the source is; -1: none */
 
@@ -57,8 +58,9 @@ int bloom_index_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **result){
 }
 
 static void cursor_give_back(index_cursor *cursor){
-  bloom_index_statement_give_back(index_of_cursor(cursor), cursor->rows);
+  bloom_index_statement_give_back(index_of_cursor(cursor), cursor->rows, cursor->is_proven);
   cursor->rows = NULL;
+  cursor->is_proven = 0;
 }
 
 static void cursor_free_lists(index_cursor *cursor){
@@ -139,8 +141,8 @@ static int cursor_prepare(index_cursor *cursor, const index_form *forms, index_r
   memmove(cursor->forms, forms, num_bytes);
   cursor->reading = reading;
   cursor->num_checks = index->num_checks;
-  rc = bloom_index_statement_take(index, bloom_index_pass_statement(index, &cursor->plan, forms,
-      reading), &cursor->rows);
+  rc = bloom_index_statement_take_text(index, INDEX_USE_BY_TEXT, bloom_index_pass_statement(index,
+      &cursor->plan, forms, reading), &cursor->rows);
   if( rc==SQLITE_OK ){
     cursor->num_compiled = sqlite3_stmt_status(cursor->rows, SQLITE_STMTSTATUS_REPREPARE, 0);
   }
@@ -157,8 +159,9 @@ static int cursor_count(index_cursor *cursor){
   const index_function count = {"count", 0};
   int is_built_in = 0, rc = bloom_index_are_built_in(index, &count, 1, &is_built_in);
   if( rc!=SQLITE_OK || !is_built_in ) return rc;
-  rc = bloom_index_statement_integer(index, 0, &cursor->num_counted, "SELECT count(*) FROM "
-                                     INDEX_SOURCE, index->schema, index->source_name);
+  rc = bloom_index_statement_integer(index, INDEX_USE_BY_TEXT, &cursor->num_counted,
+                                     "SELECT count(*) FROM " INDEX_SOURCE, index->schema,
+                                     index->source_name);
   if( rc==SQLITE_OK && cursor->num_counted>0 ) sqlite3_reset(cursor->rows);
   return rc;
 }
@@ -213,6 +216,22 @@ static int cursor_skip_same(index_cursor *cursor){
   return bloom_sql_bind(cursor->rows, 1, cursor->same);
 }
 
+static int cursor_has_regexp(const index_plan *plan){
+  int i = 0;
+  while( i<plan->num_conditions && !index_is_regexp(plan->conditions[i].kind) ) i++;
+  return i<plan->num_conditions;
+}
+
+/* Returns 1 if the current row shows that no authorizer hid something when the statement was
+** compiled: NULLs stand for what is hidden, so that no condition is true, but that of a regular
+** expression.  What conditions read is among the results. */
+static int cursor_is_proven(const index_cursor *cursor){
+  const int num_results = sqlite3_column_count(cursor->rows);
+  int i = 0;
+  while( i<num_results && sqlite3_column_type(cursor->rows, i)!=SQLITE_NULL ) i++;
+  return i==num_results && !cursor_has_regexp(&cursor->plan);
+}
+
 /* Goes to the next row, in this interval or slice or a later one. */
 static int cursor_advance(index_cursor *cursor){
   const bloom_index *index = index_of_cursor(cursor);
@@ -234,6 +253,7 @@ static int cursor_advance(index_cursor *cursor){
       int rc = bloom_sql_step(index->connection, cursor->rows);
       if( cursor->is_first ) rc = cursor_check_columns(cursor, rc);
       cursor->is_first = 0;
+      if( rc==SQLITE_ROW && cursor->num_rows==1 ) cursor->is_proven |= cursor_is_proven(cursor);
       if( rc==SQLITE_ROW && is_distinct && cursor->num_same<CURSOR_MAX_SAME ){
         const int result = cursor->results[cursor->plan.orders[0].column];
         cursor->num_same = cursor_is_same(cursor, result) ? cursor->num_same + 1 : 0;
@@ -294,7 +314,7 @@ static int cursor_check_source(index_cursor *cursor){
        && index->config.keys[condition->key].doubt ) plan->flags |= INDEX_PLAN_READS_ALL;
     if( condition->zone>=0
        && index->config.keys[condition->zone].doubt ) plan->flags |= INDEX_PLAN_READS_ALL;
-    if( bloom_index_kinds[condition->kind].is_pattern
+    if( index_is_pattern(condition->kind)
        && plan->flags & INDEX_PLAN_UNCHECKED ) rc = bloom_index_like_check(index, condition);
   }
   return rc;
@@ -311,9 +331,10 @@ static int cursor_set_bounds(index_cursor *cursor){
   index_bounds now = {.writer = bloom_sql_writer(index->connection), .num_cursors = 1,
                      .num_changes = sqlite3_total_changes(db)};
   int rc;
+  assert( now.writer!=NULL );
   if( cursor->bounds.num_cursors>0 ) return SQLITE_OK;
-  if( now.writer ) now.num_runs = sqlite3_stmt_status(now.writer, SQLITE_STMTSTATUS_RUN, 0);
-  if( index->bounds.num_cursors>0 && now.writer && now.writer==index->bounds.writer
+  now.num_runs = sqlite3_stmt_status(now.writer, SQLITE_STMTSTATUS_RUN, 0);
+  if( index->bounds.num_cursors>0 && now.writer==index->bounds.writer
      && now.num_runs==index->bounds.num_runs && now.num_changes==index->bounds.num_changes ){
     index->bounds.num_cursors++;
     cursor->bounds = index->bounds;
@@ -373,9 +394,8 @@ static int cursor_look_up(index_cursor *cursor, sqlite3_value **args, index_form
                                                 &cursor->lists[i], &forms[i]);
   }
   *reading = !is_free ? (order_key>=0 ? INDEX_READ_SLICES : INDEX_READ_INTERVALS)
-    : has_triggers ? INDEX_READ_FREE
-    : bloom_sql_writer(index->connection) ? INDEX_READ_SORTED : INDEX_READ_BOUNDED;
-  if( rc==SQLITE_OK && !has_triggers ) rc = cursor_set_bounds(cursor);
+    : has_triggers || !bloom_sql_writer(index->connection) ? INDEX_READ_FREE : INDEX_READ_SORTED;
+  if( rc==SQLITE_OK && *reading==INDEX_READ_SORTED ) rc = cursor_set_bounds(cursor);
   for(i=0; i<plan->num_conditions; i++) sqlite3_value_free(copies[i]);
   return rc;
 }
@@ -400,12 +420,6 @@ static int cursor_read_plan(index_cursor *cursor, int number, const char *text){
   bloom_index_pass_results(index, &cursor->plan, cursor->results);
   cursor->is_one_row = bloom_index_cost_is_one_row(&cursor->plan);
   return SQLITE_OK;
-}
-
-static int cursor_has_regexp(const index_plan *plan){
-  int i = 0;
-  while( i<plan->num_conditions && !index_is_regexp(plan->conditions[i].kind) ) i++;
-  return i<plan->num_conditions;
 }
 
 /* Returns 1 if the plan is that of the cursor's look-up before, and read in the source's own ways.
@@ -453,7 +467,7 @@ int bloom_index_filter(sqlite3_vtab_cursor *base, int number, const char *text, 
   if( rc==SQLITE_OK ) rc = bloom_index_pass_bind(index, cursor->rows, &cursor->plan, forms, args,
                                                  cursor->lists);
   if( rc!=SQLITE_OK ) return cursor_failure(cursor, rc);
-  if( reading==INDEX_READ_BOUNDED || reading==INDEX_READ_SORTED ){
+  if( reading==INDEX_READ_SORTED ){
     sqlite3_bind_int64(cursor->rows, 1, cursor->bounds.first);
     sqlite3_bind_int64(cursor->rows, 2, cursor->bounds.last);
   }

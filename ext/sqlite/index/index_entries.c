@@ -82,9 +82,9 @@ static int spans_read_rows(bloom_index *index, const index_generation *generatio
   sqlite3_stmt *rows;
   const sqlite3_int64 first = generation->place*SPANS_OF_PLACE + 1;
   sqlite3_int64 number = first;
-  int rc = bloom_index_statement_take(index, sqlite3_mprintf("SELECT s.rowid, s.data FROM"
+  int rc = bloom_index_statement_take(index, INDEX_USE_BY_TEXT, &rows, "SELECT s.rowid, s.data FROM"
                                       " \"%w\".\"%w_spans\" AS s WHERE s.rowid >= ?1 ORDER BY"
-                                      " s.rowid", index->schema, index->name), &rows);
+                                      " s.rowid", index->schema, index->name);
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 1, first);
   while( rc==SQLITE_OK && spans->num_spans<generation->num_spans ){
     const uint8_t *bytes;
@@ -101,7 +101,7 @@ static int spans_read_rows(bloom_index *index, const index_generation *generatio
     }
     if( i<INDEX_SPANS_PER_ROW ) break;
   }
-  bloom_index_statement_give_back(index, rows);
+  bloom_index_statement_give_back(index, rows, 0);
   if( rc!=SQLITE_OK && rc!=SQLITE_DONE ) return rc;
   return spans->num_spans==generation->num_spans && spans->hash==generation->spans_hash ? SQLITE_OK
       : SQLITE_CORRUPT_VTAB;
@@ -198,10 +198,10 @@ static sqlite3_int64 run_rowid(uint32_t slot, uint64_t id){
 static int run_load(index_run_reader *reader, const index_run *run, uint64_t wanted){
   bloom_index *index = reader->index;
   sqlite3_stmt *row;
-  int rc = bloom_index_fixed_take(index, INDEX_FIXED_ENTRIES + reader->key, &row,
-                                  "SELECT e.rowid, e.data FROM \"%w\".\"%w_entries%d\" AS e"
-                                  " WHERE e.rowid >= ?1 ORDER BY e.rowid LIMIT 1", index->schema,
-                                  index->name, reader->key + 1);
+  int rc = bloom_index_statement_take(index, INDEX_USE_ENTRIES + reader->key, &row,
+                                      "SELECT e.rowid, e.data FROM \"%w\".\"%w_entries%d\" AS e"
+                                      " WHERE e.rowid >= ?1 ORDER BY e.rowid LIMIT 1",
+                                      index->schema, index->name, reader->key + 1);
   reader->run = NULL;
   if( rc==SQLITE_OK && index->entries_table==NULL ){
     index->entries_table = sqlite3_malloc64(sizeof(*index->entries_table));
@@ -226,7 +226,7 @@ static int run_load(index_run_reader *reader, const index_run *run, uint64_t wan
   if( rc==SQLITE_ROW || rc==SQLITE_DONE || rc==SQLITE_ERROR ){
     rc = reader->run ? SQLITE_OK : SQLITE_CORRUPT_VTAB;
   }
-  bloom_index_fixed_give_back(index, INDEX_FIXED_ENTRIES + reader->key, rc==SQLITE_OK);
+  bloom_index_statement_give_back(index, row, rc==SQLITE_OK);
   return rc;
 }
 

@@ -17,7 +17,7 @@
 ** A column that is indexed: what the configuration says of it, and where it is in the source now.
 **
 ** A new kind of token has a flag here, its word in args_read_column() and its bit in config_print()
-** and config_parse(); bloom_index_pairs_add() stores its tokens, plan_find_key() says which
+** and config_parse(); bloom_index_pairs_add() stores its tokens, plan_entries_serve() says which
 ** conditions they serve, and candidates_narrow() looks for them.
 */
 typedef struct index_key {
@@ -50,37 +50,17 @@ typedef struct index_config {
 
 typedef struct index_statement index_statement;
 
-/* Statements that each look-up needs.  Those of columns' entries come last, one for each column. */
-typedef enum index_fixed {
-  INDEX_FIXED_VERSION, /* the version of the schema, which is no row */
-  INDEX_FIXED_STATE,
-  INDEX_FIXED_LAST_ID,
-  INDEX_FIXED_CHANGED,
-  INDEX_FIXED_ENTRIES,
-  INDEX_NUM_FIXED = INDEX_FIXED_ENTRIES + INDEX_MAX_KEYS
-} index_fixed;
-
-/* How SQLite reads the source for the inner statement, by EXPLAIN QUERY PLAN. */
-typedef enum index_access_way {
-  INDEX_ACCESS_SCAN, INDEX_ACCESS_ROW, INDEX_ACCESS_KEY, INDEX_ACCESS_SHORT_RANGE,
-  INDEX_ACCESS_RANGE
-} index_access_way;
-
-typedef struct index_access {
-  index_access_way way;
-  int is_or;
-  int sorts; /* it needs a temporary B-tree for all of an order, */
-  int sorts_last; /* or for its last terms, of few rows at a time */
-  int has_range;  /* it searches between two ends, as for a pattern's beginning */
-} index_access;
-
-/* The access of a statement that was looked at before. */
-typedef struct index_known_access {
-  char *sql;
-  index_access access;
-} index_known_access;
-
-#define INDEX_NUM_ACCESSES 16
+/* What a kept statement is for.  What each look-up needs is found by that alone, other statements
+** by their text. */
+typedef enum index_use {
+  INDEX_USE_VERSION, /* of the schema */
+  INDEX_USE_STATE,
+  INDEX_USE_LAST_ID,
+  INDEX_USE_CHANGED,
+  INDEX_USE_ENTRIES, /* of the first column; one for each */
+  INDEX_USE_BY_TEXT = INDEX_USE_ENTRIES + INDEX_MAX_KEYS,
+  INDEX_USE_FOR_COST /* by its text; costs are all that it tells, so that it is always proven */
+} index_use;
 
 /* How the source's columns are, beside those that SQLite was told. */
 typedef enum index_columns_state {
@@ -138,11 +118,6 @@ typedef struct bloom_index {
 
   index_bounds bounds;         /* those that were read last */
   index_statement *statements; /* those that are kept */
-  sqlite3_stmt *fixed[INDEX_NUM_FIXED]; /* and those that each look-up needs; NULL: not compiled */
-  uint8_t is_proven[INDEX_NUM_FIXED];   /* of these: bloom_index_fixed_give_back() */
-  /* They hold as long as num_checks is accesses_checks. */
-  index_known_access accesses[INDEX_NUM_ACCESSES];
-  uint32_t accesses_checks, next_access;
 
   sqlite3_int64 letter_bytes; /* bytes of 'a': 1 in UTF-8, 2 in UTF-16; 0: not known yet */
   const char *like_end; /* what a plan is asked for to see: plan_see_end(); NULL: nothing */
@@ -185,31 +160,22 @@ void bloom_index_forget_message(bloom_index *index);
 
 /* -- index_statements.c ------------------------------------------------------------------- */
 
-/* Takes a kept statement of this text, or compiles it.  sql is freed; NULL when out of memory.
-** The caller gives it back, which resets it; to give back NULL does nothing. */
-int bloom_index_statement_take(bloom_index *index, char *sql, sqlite3_stmt **statement);
-void bloom_index_statement_give_back(bloom_index *index, sqlite3_stmt *statement);
-void bloom_index_statements_free(bloom_index *index);
+/* Takes a kept statement, or compiles it: of this text, which is freed, NULL when out of memory; or
+** of a format for sqlite3_mprintf().  The caller gives it back. */
+int bloom_index_statement_take_text(bloom_index *index, int use, char *sql,
+                                    sqlite3_stmt **statement);
+int bloom_index_statement_take(bloom_index *index, int use, sqlite3_stmt **statement,
+                               const char *format, ...);
 
-/* Forgets them, but for those that are lasting or proven. */
-void bloom_index_statements_forget(bloom_index *index);
+/* Resets a statement; NULL does nothing.  is_proven: what it returned shows that no authorizer hid
+** something from it when it was compiled; then it is kept when a plan is made. */
+void bloom_index_statement_give_back(bloom_index *index, sqlite3_stmt *statement, int is_proven);
 
-/* Returns a statement that each look-up needs, compiled if it is not; the format, for
-** sqlite3_mprintf(), is always the same.  It is given back before it is taken again. */
-int bloom_index_fixed_take(bloom_index *index, int fixed, sqlite3_stmt **statement,
-                           const char *format, ...);
+/* Frees those that are not proven; or all, since names in them are others now. */
+void bloom_index_statements_forget(bloom_index *index, int are_all);
 
-/* Gives it back.  is_proven: what it returned shows that no authorizer hid something from it when
-** it was compiled, or would show it; then it is kept when a plan is made. */
-void bloom_index_fixed_give_back(bloom_index *index, int fixed, int is_proven);
-
-/* Forgets these: names in them are others now. */
-void bloom_index_fixed_forget(bloom_index *index);
-
-/* Sets *number to the first column of the first row of a kept statement, unless that is NULL.
-** The statement's text is made by a format of sqlite3_mprintf().  is_lasting: it is kept longer
-** than others, as it finds no rows: it tells only costs, or the version of the schema. */
-int bloom_index_statement_integer(bloom_index *index, int is_lasting, sqlite3_int64 *number,
+/* Sets *number to the first column of the first row, unless that is NULL; else it is proven. */
+int bloom_index_statement_integer(bloom_index *index, int use, sqlite3_int64 *number,
                                   const char *format, ...);
 
 #endif

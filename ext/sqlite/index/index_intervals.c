@@ -182,8 +182,7 @@ int bloom_index_list_copy(sqlite3_value *values, index_list *list){
     list->values[list->num_values] = sqlite3_value_dup(value);
     if( list->values[list->num_values]==NULL ) return SQLITE_NOMEM;
     list->num_values++;
-    if( type==SQLITE_INTEGER
-       || type==SQLITE_FLOAT ) list->has_numbers = 1; else list->has_others = 1;
+    list->has_numbers |= type==SQLITE_INTEGER || type==SQLITE_FLOAT;
   }
   return rc==SQLITE_DONE ? SQLITE_OK : rc;
 }

@@ -244,7 +244,7 @@ static int order_add_unmerged(index_slices *order, double num_unmerged){
   sqlite3_str_appendf(sql, " FROM bloom_index_list(?1) AS r CROSS JOIN " INDEX_SOURCE " NOT INDEXED"
                       " WHERE x.\"%w\" BETWEEN r.value AND r.last", index->schema,
                       index->source_name, index->columns.id_name);
-  rc = bloom_index_statement_take(index, sqlite3_str_finish(sql), &row);
+  rc = bloom_index_statement_take_text(index, INDEX_USE_BY_TEXT, sqlite3_str_finish(sql), &row);
   if( rc==SQLITE_OK ) rc = bloom_index_list_bind(row, 1, &list);
   for(has_row=1; has_row && rc==SQLITE_OK; ){
     rc = bloom_sql_step(index->connection, row);
@@ -267,7 +267,7 @@ static int order_add_unmerged(index_slices *order, double num_unmerged){
     all = bloom_zone_nothing();
     item.num_rows = has_null = 0;
   }
-  bloom_index_statement_give_back(index, row);
+  bloom_index_statement_give_back(index, row, 0);
   return rc;
 }
 

@@ -14,8 +14,8 @@
 **     a parameter     no number, < and <=  c < ? OR c <= infinity: E may be numeric, through
 **                                          u.d = ?1 AND c < u.d
 **   TEXT, none        other TEXT           =, IS, > and >= if it is no number; else nothing
-**   TEXT              a number             =, IS: as a number, and of a REAL as its text, too
-**   none              a number             > and >=: as it is; else as a number
+**   TEXT              a number             =, IS: as a number, and as its text, too
+**   none              a number             > and >=: as it is; else as a number, too
 **   TEXT, none        a text; none: number <>, IS NOT: as it is, for what differs as a number does
 **                                          as a text, too
 **   TEXT              a number             <>, IS NOT: an INTEGER literal, as it is; else nothing,
@@ -34,67 +34,52 @@
 
 /* -- Forms --------------------------------------------------------------------------------- */
 
-static int pass_is_range(index_condition_kind kind){
-  return kind==INDEX_GT || kind==INDEX_GE || kind==INDEX_LT || kind==INDEX_LE;
-}
-
-static int pass_is_not(index_condition_kind kind){
-  return kind==INDEX_NE || kind==INDEX_IS_NOT;
-}
-
-/* Returns 1 if a value is surely a parameter's, which SQLite tells from 3.28 on. */
-static int pass_is_bound(sqlite3_value *value){
-  return sqlite3_libversion_number()>=3028000 && sqlite3_value_frombind(value);
-}
-
 /* Returns 1 if a value, which may be unknown, is a TEXT. */
 static int pass_is_text(sqlite3_value *value){
   return value && sqlite3_value_type(value)==SQLITE_TEXT;
-}
-
-/* Returns 1 if a text is ASCII, up to a NUL. */
-static int pass_is_ascii(const unsigned char *text){
-  while( *text && *text<0x80 ) text++;
-  return *text==0;
 }
 
 /* Returns 1 if SQLite before 3.38, which does not tell literals, may have made this end of `LIKE
 ** 'begin%'`, which BLOBs lie outside of, or numbers. */
 static int pass_may_be_of_pattern(index_condition condition, char affinity,
                                   const unsigned char *text){
-  const int may_be = condition.kind==INDEX_GE
-    ? !pass_is_ascii(text) || (affinity!='t' && bloom_index_begins_number(text))
-    : affinity!='t' && affinity!='b' && condition.kind!=INDEX_GT;
-  return may_be && sqlite3_libversion_number()<3038000;
+  if( sqlite3_libversion_number()>=3038000
+   || index_group_of(condition.kind)!=INDEX_RANGE ) return 0;
+  if( condition.kind!=INDEX_GE ){
+    return affinity!='t' && affinity!='b' && condition.kind!=INDEX_GT;
+  }
+  if( affinity!='t' && bloom_index_begins_number(text) ) return 1;
+  while( *text && *text<0x80 ) text++;
+  return *text!=0;
 }
 
 static index_form pass_form_of_text(const bloom_index *index, index_condition condition,
                                     char affinity, sqlite3_value *value){
   const int is_below = condition.kind==INDEX_LT || condition.kind==INDEX_LE;
-  const int is_bound = pass_is_bound(value);
+  /* Surely a parameter's, which SQLite tells from 3.28 on. */
+  const int is_bound = sqlite3_libversion_number()>=3028000 && sqlite3_value_frombind(value);
   const unsigned char *text = sqlite3_value_text(value);
+  int may_be_number;
   /* Binding takes a byte order mark from UTF-16, which begins with 0xEF in UTF-8. */
   if( text==NULL || (text[0]==0xEF && index->letter_bytes!=1) ) return INDEX_FORM_NONE;
   if( condition.is_literal ) return INDEX_FORM_PLAIN;
-  if( pass_is_range(condition.kind) && !is_bound
-   && pass_may_be_of_pattern(condition, affinity, text) ) return INDEX_FORM_NONE;
-  if( affinity!='t' && affinity!='b' ) return INDEX_FORM_PLAIN;
-  if( pass_is_not(condition.kind) ) return INDEX_FORM_PLAIN;
-  if( is_bound && !(is_below && !bloom_text_may_be_number(value)) ) return INDEX_FORM_PLAIN;
-  if( is_bound ) return INDEX_FORM_BELOW;
-  return is_below || bloom_text_may_be_number(value) ? INDEX_FORM_NONE : INDEX_FORM_PLAIN;
+  if( !is_bound && pass_may_be_of_pattern(condition, affinity, text) ) return INDEX_FORM_NONE;
+  if( (affinity!='t' && affinity!='b')
+   || index_group_of(condition.kind)==INDEX_DIFFERENCE ) return INDEX_FORM_PLAIN;
+  may_be_number = bloom_text_may_be_number(value);
+  if( is_bound ) return is_below && !may_be_number ? INDEX_FORM_BELOW : INDEX_FORM_PLAIN;
+  return is_below || may_be_number ? INDEX_FORM_NONE : INDEX_FORM_PLAIN;
 }
 
 static index_form pass_form_of_number(index_condition condition, char affinity, int type){
+  const index_group group = index_group_of(condition.kind);
   if( affinity!='t' && affinity!='b' ) return INDEX_FORM_PLAIN;
-  if( pass_is_not(condition.kind) ){
-    return affinity=='t' && !(condition.is_literal && type==SQLITE_INTEGER)
-      ? INDEX_FORM_NONE : INDEX_FORM_PLAIN;
+  if( group==INDEX_EQUALITY ) return INDEX_FORM_NUMBER;
+  if( group==INDEX_DIFFERENCE ){
+    return affinity=='b' || (condition.is_literal && type==SQLITE_INTEGER) ? INDEX_FORM_PLAIN
+      : INDEX_FORM_NONE;
   }
-  if( affinity=='t' ){
-    if( pass_is_range(condition.kind) ) return INDEX_FORM_NONE;
-    return type==SQLITE_FLOAT ? INDEX_FORM_NUMBER_OR_TEXT : INDEX_FORM_NUMBER;
-  }
+  if( affinity=='t' ) return INDEX_FORM_NONE;
   return condition.kind==INDEX_GT || condition.kind==INDEX_GE ? INDEX_FORM_PLAIN
     : INDEX_FORM_NUMBER;
 }
@@ -102,38 +87,30 @@ static index_form pass_form_of_number(index_condition condition, char affinity, 
 index_form bloom_index_pass_form(const bloom_index *index, const index_plan *plan, int i,
                                  sqlite3_value *const *values, const index_list *list){
   const index_condition condition = plan->conditions[i];
+  const int is_pattern = index_is_pattern(condition.kind);
+  const char affinity = bloom_index_affinity(index, &condition);
   sqlite3_value *const value = values[i];
-  const char affinity = (char)(condition.is_on_id ? 'i'
-    : index->columns.list[condition.column].affinity);
+  const int type = value ? sqlite3_value_type(value) : SQLITE_NULL;
   assert( i<plan->num_conditions );
   if( condition.is_unpassed ) return INDEX_FORM_NONE;
-  if( bloom_index_kinds[condition.kind].is_pattern && value
-      && sqlite3_value_type(value)==SQLITE_BLOB && index->letter_bytes!=1 ){
-    /* CAST(123 AS BLOB) remembers that its bytes are UTF-16; a bound BLOB would not. */
-    return INDEX_FORM_NONE;
-  }
-  if( bloom_index_kinds[condition.kind].is_pattern || index_is_null_test(condition.kind) ){
-    return INDEX_FORM_PLAIN;
-  }
+  /* CAST(123 AS BLOB) remembers that its bytes are UTF-16; a bound BLOB would not. */
+  if( is_pattern && type==SQLITE_BLOB && index->letter_bytes!=1 ) return INDEX_FORM_NONE;
+  if( is_pattern || index_group_of(condition.kind)==INDEX_NULL_TEST ) return INDEX_FORM_PLAIN;
   if( condition.is_list ){
     /* SQLite 3.40.1 crashes over any table-valued function once sqlite3_deserialize() replaced
     ** main. */
-    const int has_texts = affinity=='t' || affinity=='b';
     if( bloom_database_may_be_swapped(index->connection->db, "main") ) return INDEX_FORM_NONE;
-    if( !has_texts || !list->has_numbers ) return INDEX_FORM_LIST;
-    return list->has_others ? INDEX_FORM_LIST_OF_BOTH : INDEX_FORM_LIST_OF_NUMBERS;
+    return list->has_numbers && (affinity=='t' || affinity=='b') ? INDEX_FORM_LIST_OF_NUMBERS
+      : INDEX_FORM_LIST;
   }
   /* Of the begin and the end of `LIKE 'begin%'` the end has both. */
   if( condition.partner>=0 ){
     return condition.kind==INDEX_GE || !pass_is_text(value)
       || !pass_is_text(values[condition.partner]) ? INDEX_FORM_NONE : INDEX_FORM_PREFIX;
   }
-  switch( value ? sqlite3_value_type(value) : SQLITE_NULL ){
-    case SQLITE_TEXT: return pass_form_of_text(index, condition, affinity, value);
-    case SQLITE_INTEGER:
-    case SQLITE_FLOAT: return pass_form_of_number(condition, affinity, sqlite3_value_type(value));
-    default: return INDEX_FORM_PLAIN;
-  }
+  if( type==SQLITE_TEXT ) return pass_form_of_text(index, condition, affinity, value);
+  return type==SQLITE_INTEGER || type==SQLITE_FLOAT ? pass_form_of_number(condition, affinity, type)
+    : INDEX_FORM_PLAIN;
 }
 
 /* -- The statement --------------------------------------------------------------------------- */
@@ -148,13 +125,10 @@ static const char *const pass_forms[] = {
   [INDEX_FORM_BELOW]           = "@ # +? OR @ <= CAST(9e999 AS REAL)",
   [INDEX_FORM_PREFIX]          = "@ >= +$ AND @ < +? OR @ >= x''",
   [INDEX_FORM_PREFIX_OF_TEXTS] = "@ >= +$ AND @ < +?",
-  [INDEX_FORM_NUMBER]          = "@ # CAST(? AS NUMERIC)",
-  [INDEX_FORM_NUMBER_OR_TEXT]  = "@ # CAST(? AS NUMERIC) OR @ # +?",
+  [INDEX_FORM_NUMBER]          = "@ # CAST(? AS NUMERIC) OR @ # +?",
   [INDEX_FORM_NUMBER_BY_INDEX] = "@ # CAST(? AS NUMERIC) OR @ # +?",
   [INDEX_FORM_LIST]            = "@ IN (SELECT l.value FROM bloom_index_list(?) AS l)",
-  [INDEX_FORM_LIST_OF_NUMBERS] = "@ IN (SELECT CAST(l.value AS NUMERIC) FROM bloom_index_list(?) AS"
-                                 " l)",
-  [INDEX_FORM_LIST_OF_BOTH]    = "@ IN (SELECT l.value FROM bloom_index_list(?) AS l WHERE NOT"
+  [INDEX_FORM_LIST_OF_NUMBERS] = "@ IN (SELECT l.value FROM bloom_index_list(?) AS l WHERE NOT"
                                  " l.is_number) OR @ IN (SELECT CAST(l.value AS NUMERIC) FROM"
                                  " bloom_index_list(?) AS l WHERE l.is_number)",
 };
@@ -168,8 +142,7 @@ static void pass_append_form(const bloom_index *index, sqlite3_str *sql, const c
     form += num_chars;
     switch( *form ){
       case '@':
-        sqlite3_str_appendf(sql, "x.\"%w\"", condition.is_on_id ? index->columns.id_name
-                            : index->columns.list[condition.column].name);
+        sqlite3_str_appendf(sql, "x.\"%w\"", bloom_index_name_of(index, &condition));
         if( condition.collation[0] ){
           sqlite3_str_appendf(sql, " COLLATE \"%w\"", condition.collation);
         }
@@ -223,7 +196,7 @@ static void pass_append_condition(const bloom_index *index, sqlite3_str *sql,
                         exact, name, exact, in_any_case, name, in_any_case, name);
     return;
   }
-  if( form==INDEX_FORM_PLAIN && index_is_null_test(condition.kind) ){
+  if( form==INDEX_FORM_PLAIN && index_group_of(condition.kind)==INDEX_NULL_TEST ){
     text = "@ #";
   }else if( form==INDEX_FORM_PLAIN && condition.has_beginning
      && reading!=INDEX_READ_INTERVALS && reading!=INDEX_READ_SLICES ){
@@ -270,13 +243,36 @@ static void pass_append_slice(const bloom_index *index, sqlite3_str *sql, const 
                       " OR ?%d)", name, begin, begin + 1, name, end, name, end + 1);
 }
 
+/* Appends which rows are read. */
+static void pass_append_reading(const bloom_index *index, sqlite3_str *sql, const index_plan *plan,
+                                index_reading reading){
+  const char *id = index->columns.id_name;
+  const index_order order = plan->orders[0];
+  const char *name = plan->num_orders>0 && order.column>=0 ? index->columns.list[order.column].name
+    : id;
+  switch( reading ){
+    case INDEX_READ_FREE: case INDEX_READ_COST: sqlite3_str_appendall(sql, "1"); break;
+    case INDEX_READ_BEHIND:
+      sqlite3_str_appendf(sql, "x.\"%w\" %c +?1", name, order.is_descending ? '<' : '>');
+      break;
+    case INDEX_READ_NULLS: sqlite3_str_appendf(sql, "x.\"%w\" IS NULL", name); break;
+    case INDEX_READ_SLICES:
+      sqlite3_str_appendf(sql, "x.\"%w\" BETWEEN r.value AND r.last", id);
+      break;
+    case INDEX_READ_INTERVALS: case INDEX_READ_SORTED:
+      sqlite3_str_appendf(sql, "x.\"%w\" BETWEEN ?1 AND ?2", id);
+      break;
+  }
+}
+
 char *bloom_index_pass_statement(const bloom_index *index, const index_plan *plan,
                                  const index_form *forms, index_reading reading){
   const char *id = index->columns.id_name;
   const int is_free = reading!=INDEX_READ_INTERVALS && reading!=INDEX_READ_SLICES;
   sqlite3_str *sql = sqlite3_str_new(index->connection->db);
   int i;
-  sqlite3_str_appendf(sql, "SELECT x.\"%w\"", id);
+  sqlite3_str_appendf(sql, "%sSELECT x.\"%w\"", reading==INDEX_READ_COST ? "EXPLAIN QUERY PLAN "
+                      : "", id);
   for(i=0; i<index->columns.num_columns; i++){
     if( i!=index->columns.id_column && bloom_index_uses_column(plan, i) ) sqlite3_str_appendf(sql,
         ", x.\"%w\"", index->columns.list[i].name);
@@ -284,14 +280,7 @@ char *bloom_index_pass_statement(const bloom_index *index, const index_plan *pla
   sqlite3_str_appendf(sql, " FROM %s" INDEX_SOURCE "%s WHERE ", reading==INDEX_READ_SLICES
                       ? "bloom_index_list(?1) AS r CROSS JOIN " : "", index->schema,
                       index->source_name, is_free ? "" : " NOT INDEXED");
-  if( reading==INDEX_READ_FREE
-     || reading==INDEX_READ_COST ) sqlite3_str_appendall(sql, "1");
-  else if( reading==INDEX_READ_BEHIND ) sqlite3_str_appendf(sql, "x.\"%w\" %s +?1",
-      index->columns.list[plan->orders[0].column].name, plan->orders[0].is_descending ? "<" : ">");
-  else if( reading==INDEX_READ_NULLS ) sqlite3_str_appendf(sql, "x.\"%w\" IS NULL",
-      index->columns.list[plan->orders[0].column].name);
-  else sqlite3_str_appendf(sql, "x.\"%w\" BETWEEN %s", id, reading==INDEX_READ_SLICES
-                           ? "r.value AND r.last" : "?1 AND ?2");
+  pass_append_reading(index, sql, plan, reading);
   for(i=0; i<plan->num_conditions; i++){
     if( forms[i]==INDEX_FORM_NONE && plan->conditions[i].kind!=INDEX_EQ ) continue;
     pass_append_condition(index, sql, plan, i, forms[i], reading);
@@ -354,13 +343,13 @@ int bloom_index_pass_bind(bloom_index *index, sqlite3_stmt *rows, const index_pl
   int i, rc = SQLITE_OK;
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
     const index_condition condition = plan->conditions[i];
-    const int is_begin = condition.partner>=0 && (forms[condition.partner]==INDEX_FORM_PREFIX
-        || forms[condition.partner]==INDEX_FORM_PREFIX_OF_TEXTS);
-    if( (forms[i]==INDEX_FORM_NONE && !is_begin) || index_is_null_test(condition.kind) ) continue;
+    const int is_begin = condition.partner>=0 && forms[condition.partner]!=INDEX_FORM_NONE;
+    if( (forms[i]==INDEX_FORM_NONE && !is_begin)
+     || index_group_of(condition.kind)==INDEX_NULL_TEST ) continue;
     if( index_is_regexp(condition.kind) ){
       rc = pass_bind_literal(index, rows, i, condition.kind, args[i]);
     }else if( condition.is_list ) rc = bloom_index_list_bind(rows, 3 + i, &lists[i]);
-    else if( bloom_index_kinds[condition.kind].is_pattern ) rc = pass_bind_pattern(rows, 3 + i,
+    else if( index_is_pattern(condition.kind) ) rc = pass_bind_pattern(rows, 3 + i,
         args[i]);
     else rc = bloom_sql_bind(rows, 3 + i, args[i]);
     if( rc==SQLITE_OK && forms[i]==INDEX_FORM_NUMBER_BY_INDEX ){
@@ -409,8 +398,8 @@ static int numbers_have_index(bloom_index *index, const index_condition *conditi
    || !bloom_collation_named(column->collation, &collation) ) return SQLITE_OK;
   rc = bloom_index_learn_encoding(index);
   if( rc!=SQLITE_OK || index->letter_bytes!=1 ) return rc;
-  rc = bloom_index_cost_access(index, sqlite3_mprintf("SELECT 1 FROM " INDEX_SOURCE
-      " WHERE x.\"%w\" %s +?1 ORDER BY x.\"%w\"", index->schema, index->source_name,
+  rc = bloom_index_cost_access(index, sqlite3_mprintf("EXPLAIN QUERY PLAN SELECT 1 FROM "
+      INDEX_SOURCE " WHERE x.\"%w\" %s +?1 ORDER BY x.\"%w\"", index->schema, index->source_name,
       column->name, operator, column->name), &access);
   *has_index = rc==SQLITE_OK && access.way!=INDEX_ACCESS_SCAN && !access.sorts;
   return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
@@ -525,9 +514,10 @@ static int numbers_none_behind(bloom_index *index, const index_condition *condit
       *is_none = 1;
       break;
     }
-    rc = bloom_index_statement_take(index, sqlite3_mprintf("SELECT x.\"%w\" FROM " INDEX_SOURCE
-        " WHERE x.\"%w\" %s +?1 AND x.\"%w\" < ':' ORDER BY x.\"%w\" LIMIT 1", name, index->schema,
-        index->source_name, name, is_itself ? ">=" : ">", name, name), &row);
+    rc = bloom_index_statement_take(index, INDEX_USE_BY_TEXT, &row, "SELECT x.\"%w\" FROM "
+                                    INDEX_SOURCE " WHERE x.\"%w\" %s +?1 AND x.\"%w\" < ':'"
+                                    " ORDER BY x.\"%w\" LIMIT 1", name, index->schema,
+                                    index->source_name, name, is_itself ? ">=" : ">", name, name);
     if( rc==SQLITE_OK ) rc = sqlite3_bind_text(row, 1, text, -1, SQLITE_TRANSIENT);
     if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
     if( rc==SQLITE_DONE ) *is_none = 1;
@@ -536,7 +526,7 @@ static int numbers_none_behind(bloom_index *index, const index_condition *condit
       rc = bloom_sql_copy_text(row, 0, &text);
       if( rc==SQLITE_OK && (text==NULL || text[numbers_prefix(text)]==0) ) has_index = 0;
     }
-    bloom_index_statement_give_back(index, row);
+    bloom_index_statement_give_back(index, row, 0);
     if( rc==SQLITE_DONE ) rc = SQLITE_OK;
   }
   sqlite3_free(text);
@@ -551,16 +541,15 @@ static int numbers_no_blobs(bloom_index *index, const index_condition *condition
   sqlite3_int64 has_blob = 0;
   int rc = numbers_have_index(index, condition, ">", is_none);
   if( rc!=SQLITE_OK || !*is_none ) return rc;
-  rc = bloom_index_statement_integer(index, 0, &has_blob, "SELECT 1 FROM " INDEX_SOURCE
-                                     " WHERE x.\"%w\" >= x'' LIMIT 1", index->schema,
-                                     index->source_name, name);
+  rc = bloom_index_statement_integer(index, INDEX_USE_BY_TEXT, &has_blob, "SELECT 1 FROM "
+                                     INDEX_SOURCE " WHERE x.\"%w\" >= x'' LIMIT 1",
+                                     index->schema, index->source_name, name);
   *is_none = !has_blob;
   return rc;
 }
 
 int bloom_index_numbers_form(bloom_index *index, const index_condition *condition,
                              sqlite3_value *value, index_list *list, index_form *form){
-  const int is_equality = condition->kind==INDEX_EQ || condition->kind==INDEX_IS;
   int is_usable = 0, rc = SQLITE_OK;
   if( *form==INDEX_FORM_BELOW ){
     rc = numbers_none_behind(index, condition, value, &is_usable);
@@ -568,7 +557,7 @@ int bloom_index_numbers_form(bloom_index *index, const index_condition *conditio
   }else if( *form==INDEX_FORM_PREFIX && condition->has_beginning ){
     rc = numbers_no_blobs(index, condition, &is_usable);
     if( is_usable ) *form = INDEX_FORM_PREFIX_OF_TEXTS;
-  }else if( is_equality && (*form==INDEX_FORM_NUMBER || *form==INDEX_FORM_NUMBER_OR_TEXT)
+  }else if( *form==INDEX_FORM_NUMBER && index_group_of(condition->kind)==INDEX_EQUALITY
             && !bloom_database_may_be_swapped(index->connection->db, "main") ){
     rc = numbers_have_index(index, condition, "=", &is_usable);
     if( rc==SQLITE_OK && is_usable ) rc = numbers_list(list, sqlite3_value_double(value),

@@ -21,43 +21,40 @@ static int plan_is_collation_usable(const index_key *key, const char *name){
   return collation==BLOOM_COLLATION_BINARY || collation==key->equality.collation;
 }
 
-/* Returns the indexed column that serves a condition; -1: none. */
-static int plan_find_key(const bloom_index *index, index_condition condition,
-                         const char *collation){
-  const index_kind kind = bloom_index_kinds[condition.kind];
-  int i, found = -1;
-  if( condition.is_on_id || !kind.takes_blocks ) return -1;
-  for(i=0; i<index->config.num_keys; i++){
-    const index_key *key = &index->config.keys[i];
-    if( key->column!=condition.column || key->is_range || key->doubt
-       || (kind.is_pattern && !key->is_like) ) continue;
-    if( index_is_regexp(condition.kind) && !key->is_regexp ) continue;
-    if( !kind.is_pattern && !plan_is_collation_usable(key, collation) ) continue;
-    /* A whole text has its grams, too; tokens of values tell more. */
-    if( found<0 || key->is_like==kind.is_pattern ) found = i;
-  }
-  return found;
+/* Returns 1 if the zones of an indexed column serve a condition on it. */
+static int plan_zones_serve(const index_key *key, const index_condition *condition,
+                            const char *collation){
+  const index_group group = index_group_of(condition->kind);
+  if( group==INDEX_EQUALITY ) return plan_is_collation_usable(key, collation);
+  if( group!=INDEX_RANGE ) return group==INDEX_NULL_TEST || group==INDEX_PATTERN;
+  /* The latter as SQLite makes of LIKE 'begin%'. */
+  return sqlite3_stricmp(key->collation, collation)==0
+    || (sqlite3_stricmp(key->collation, "BINARY")==0
+        && sqlite3_stricmp(condition->collation, "NOCASE")==0);
 }
 
-/* Returns the indexed column whose zones serve a condition; -1: none. */
-static int plan_find_zone(const bloom_index *index, index_condition condition,
+/* Returns 1 if the entries of an indexed column serve a condition on it. */
+static int plan_entries_serve(const index_key *key, const index_condition *condition,
+                              const char *collation){
+  const index_group group = index_group_of(condition->kind);
+  if( group==INDEX_EQUALITY ) return plan_is_collation_usable(key, collation);
+  return group==INDEX_PATTERN ? key->is_like : group==INDEX_EXPRESSION && key->is_regexp;
+}
+
+/* Sets the indexed columns that serve a condition. */
+static void plan_set_keys(const bloom_index *index, index_condition *condition,
                           const char *collation){
-  const int is_equality = condition.kind==INDEX_EQ || condition.kind==INDEX_IS;
   int i;
-  if( condition.is_on_id || condition.kind==INDEX_NE || condition.kind==INDEX_IS_NOT
-   || index_is_regexp(condition.kind) ) return -1;
-  for(i=0; i<index->config.num_keys; i++){
+  for(i=0; i<index->config.num_keys && !condition->is_on_id; i++){
     const index_key *key = &index->config.keys[i];
-    if( key->column!=condition.column || !key->is_range || key->doubt ) continue;
-    if( index_is_null_test(condition.kind)
-     || bloom_index_kinds[condition.kind].is_pattern ) return i;
-    if( is_equality ) return plan_is_collation_usable(key, collation) ? i : -1;
-    if( sqlite3_stricmp(key->collation, collation)==0 ) return i;
-    /* As SQLite makes of LIKE 'begin%'. */
-    return sqlite3_stricmp(key->collation, "BINARY")==0
-        && sqlite3_stricmp(condition.collation, "NOCASE")==0 ? i : -1;
+    if( key->column!=condition->column || key->doubt ) continue;
+    if( key->is_range ){
+      if( plan_zones_serve(key, condition, collation) ) condition->zone = i;
+    }else if( plan_entries_serve(key, condition, collation)
+           && (condition->key<0 || key->is_like==index_is_pattern(condition->kind)) ){
+      condition->key = i; /* a whole text has its grams, too; tokens of values tell more */
+    }
   }
-  return -1;
 }
 
 /* Returns a constraint's value, if it is a literal, from 3.38 on; else NULL.  SQLite before 3.54
@@ -72,19 +69,28 @@ static sqlite3_value *plan_literal(sqlite3_index_info *info, int number){
   return value;
 }
 
+/* Returns the text of a literal; NULL: it is none, or memory failed. */
+static const unsigned char *plan_text(sqlite3_value *literal){
+  return literal && sqlite3_value_type(literal)==SQLITE_TEXT ? sqlite3_value_text(literal) : NULL;
+}
+
+/* Returns the last byte of a literal's text; 0 if it is none. */
+static int plan_last_byte(sqlite3_value *literal){
+  const unsigned char *text = plan_text(literal);
+  const int num_bytes = text ? sqlite3_value_bytes(literal) : 0;
+  return num_bytes>0 ? text[num_bytes-1] : 0;
+}
+
 /* Sets how the source may compare by a collation that SQLite names: by the column's own, which
 ** finds at least as much, by that one, or not at all.  Of (a, b) > (x, y) SQLite may name that of y
 ** for a, and nothing tells it from a > x if x is no literal. */
 static void plan_set_collation(const bloom_index *index, index_condition *condition,
                                sqlite3_index_info *info, int number){
-  const char *told = sqlite3_vtab_collation(info, number);
-  const char *declared;
+  const int is_equality = index_group_of(condition->kind)==INDEX_EQUALITY;
+  const char *told = sqlite3_vtab_collation(info, number), *declared;
   bloom_collation ignored;
-  int is_equality;
-  if( condition->is_on_id || index_is_null_test(condition->kind)
-     || bloom_index_kinds[condition->kind].is_pattern ) return;
+  if( condition->is_on_id || index_group_of(condition->kind)>=INDEX_NULL_TEST ) return;
   declared = index->columns.list[condition->column].collation;
-  is_equality = condition->kind==INDEX_EQ || condition->kind==INDEX_IS;
   if( sqlite3_stricmp(told, declared)==0 ) return;
   if( is_equality && sqlite3_stricmp(told, "BINARY")==0 && bloom_collation_named(declared,
       &ignored) ) return;
@@ -101,23 +107,19 @@ static void plan_set_collation(const bloom_index *index, index_condition *condit
 static int plan_condition(const bloom_index *index, sqlite3_index_info *info, int number,
                           index_condition *condition){
   const struct sqlite3_index_constraint *constraint = &info->aConstraint[number];
-  const char *told;
   int kind = 0;
   while( kind<INDEX_NUM_KINDS && bloom_index_kinds[kind].op!=constraint->op ) kind++;
   if( kind==INDEX_NUM_KINDS || constraint->iColumn>=index->columns.num_columns ) return 0;
   *condition = INDEX_CONDITION(kind);
   condition->column = constraint->iColumn;
   condition->is_on_id = (constraint->iColumn<0 || constraint->iColumn==index->columns.id_column)
-    && !bloom_index_kinds[kind].is_pattern;
+    && !index_is_pattern(condition->kind);
   if( constraint->iColumn<0 && !condition->is_on_id ) return 0;
-  told = sqlite3_vtab_collation(info, number);
   plan_set_collation(index, condition, info, number);
-  condition->key = plan_find_key(index, *condition, told);
-  condition->zone = plan_find_zone(index, *condition, told);
+  plan_set_keys(index, condition, sqlite3_vtab_collation(info, number));
   /* Up to 3.44 these leak out of the ON clauses of outer joins. */
-  if( bloom_index_kinds[kind].is_pattern && condition->key<0
-     && sqlite3_libversion_number()<3052000 ) return 0;
-  if( (kind==INDEX_IS_NOT_NULL || kind==INDEX_NE || kind==INDEX_IS_NOT)
+  if( (index_is_pattern(condition->kind) ? condition->key<0
+       : kind==INDEX_IS_NOT_NULL || index_group_of(condition->kind)==INDEX_DIFFERENCE)
      && sqlite3_libversion_number()<3052000 ) return 0;
   return condition->key>=0 || condition->zone>=0 || !condition->is_unpassed;
 }
@@ -134,177 +136,136 @@ static int plan_has_range(const sqlite3_index_info *info, int column){
   return 0;
 }
 
-/* Returns the last byte of a literal TEXT; 0 if it is none. */
-static int plan_last_byte(sqlite3_value *literal){
-  sqlite3_value *copy = literal && sqlite3_value_type(literal)==SQLITE_TEXT
-    ? sqlite3_value_dup(literal) : NULL;
-  const unsigned char *text = copy ? sqlite3_value_text(copy) : NULL;
-  const int num_bytes = text ? sqlite3_value_bytes(copy) : 0;
-  const int last = num_bytes>0 ? text[num_bytes - 1] : 0;
-  sqlite3_value_free(copy);
-  return last;
+/* Returns 1 if two constraints may be the ends of the range that SQLite made of `LIKE 'begin%'`:
+** >= 'BEGIN', < 'begio'. */
+static int plan_are_ends(sqlite3_index_info *info, int number, int other){
+  const struct sqlite3_index_constraint *all = info->aConstraint;
+  const int is_begin = all[number].op==SQLITE_INDEX_CONSTRAINT_GE;
+  const int begin = is_begin ? number : other, end = is_begin ? other : number;
+  int first, last;
+  if( all[begin].op!=SQLITE_INDEX_CONSTRAINT_GE || all[end].op!=SQLITE_INDEX_CONSTRAINT_LT
+   || all[begin].iColumn!=all[end].iColumn ) return 0;
+  first = plan_last_byte(plan_literal(info, begin));
+  last = plan_last_byte(plan_literal(info, end));
+  return first!=0 && (first + 1==last || (first | 0x20) + 1==last);
 }
 
-/* Returns 1 if two literals may be the ends that SQLite made of `LIKE 'begin%'`: >= 'BEGIN', <
-** 'begio'. */
-static int plan_are_ends(sqlite3_value *first, sqlite3_value *second){
-  const int begin = plan_last_byte(first), end = plan_last_byte(second);
-  return begin!=0 && (begin + 1==end || (begin | 0x20) + 1==end);
+/* Returns the first constraint from `first` on that may be the other end of such a range; -1:
+** none. */
+static int plan_find_end(sqlite3_index_info *info, int number, int first){
+  int i = first;
+  while( i<info->nConstraint && !plan_are_ends(info, number, i) ) i++;
+  return i<info->nConstraint ? i : -1;
 }
 
-/* Returns 1 if SQLite read the beginning of a column's pattern, and made a range of it. */
-static int plan_has_beginning(sqlite3_index_info *info, int column){
-  int i, j;
+/* Returns 1 if a pattern has a beginning: SQLite made a range of it, or it is a literal, and the
+** column is TEXT.  If that looks like a number, SQLite makes no range of it for a virtual table,
+** but for the source, where nothing is one. */
+static int plan_has_beginning(const bloom_index *index, sqlite3_index_info *info, int number,
+                              const index_condition *condition){
+  const unsigned char *text = plan_text(plan_literal(info, number));
+  int i;
   for(i=0; i<info->nConstraint; i++){
-    if( info->aConstraint[i].iColumn!=column
-       || info->aConstraint[i].op!=SQLITE_INDEX_CONSTRAINT_GE ) continue;
-    for(j=0; j<info->nConstraint; j++){
-      if( info->aConstraint[j].iColumn==column
-         && info->aConstraint[j].op==SQLITE_INDEX_CONSTRAINT_LT
-         && plan_are_ends(plan_literal(info, i), plan_literal(info, j)) ){
-        return 1;
-      }
-    }
+    if( info->aConstraint[i].iColumn==condition->column
+       && info->aConstraint[i].op==SQLITE_INDEX_CONSTRAINT_GE
+       && plan_find_end(info, i, 0)>=0 ) return 1;
   }
-  return 0;
-}
-
-/* Returns 1 if a literal pattern of a TEXT column has a beginning.  If that looks like a number,
-** SQLite makes no range of it for a virtual table, but for the source, where nothing is one. */
-static int plan_begins(const bloom_index *index, const index_condition *condition,
-                       sqlite3_value *literal){
-  sqlite3_value *copy;
-  const unsigned char *text;
-  int begins;
-  if( literal==NULL || sqlite3_value_type(literal)!=SQLITE_TEXT || index_is_regexp(condition->kind)
-   || index->columns.list[condition->column].affinity!='t' ) return 0;
-  copy = sqlite3_value_dup(literal);
-  text = copy ? sqlite3_value_text(copy) : NULL;
-  begins = text && bloom_index_like_beginning(condition->kind, text)>0;
-  sqlite3_value_free(copy);
-  return begins;
+  return text && bloom_index_affinity(index, condition)=='t'
+    && !index_is_regexp(condition->kind)
+    && bloom_index_like_beginning(condition->kind, text)>0;
 }
 
 /* Returns 1 if each byte of a literal TEXT is ASCII.  Of others the plan cannot tell what xFilter
 ** gets, which passes no text that begins with a byte order mark: in UTF-16 databases SQLite shows
 ** CAST(x'...' AS TEXT) as if the bytes were UTF-8. */
 static int plan_is_ascii(sqlite3_value *literal){
-  sqlite3_value *copy = sqlite3_value_dup(literal);
-  const unsigned char *text = copy ? sqlite3_value_text(copy) : NULL;
-  const int num_bytes = text ? sqlite3_value_bytes(copy) : 0;
+  const unsigned char *text = plan_text(literal);
+  const int num_bytes = text ? sqlite3_value_bytes(literal) : 0;
   int i = 0;
   while( i<num_bytes && text[i]<0x80 ) i++;
-  sqlite3_value_free(copy);
-  return text!=NULL && i==num_bytes;
+  return text && i==num_bytes;
 }
 
 /* Returns 1 if SQLite may have made a range of `LIKE 'begin%'`, to which ill-formed texts may be
 ** the same as others, or whose rows are numbers, too. */
 static int plan_is_of_pattern(const bloom_index *index, const index_condition *condition,
                               sqlite3_value *literal){
-  sqlite3_value *copy;
-  const unsigned char *text;
-  int begins_number;
   if( (condition->kind!=INDEX_GE && condition->kind!=INDEX_LT) || literal==NULL
    || sqlite3_value_type(literal)!=SQLITE_TEXT ) return 0;
   if( !plan_is_ascii(literal) ) return 1;
-  if( condition->kind==INDEX_LT || condition->is_on_id
-   || index->columns.list[condition->column].affinity=='t' ) return 0;
-  copy = sqlite3_value_dup(literal);
-  text = copy ? sqlite3_value_text(copy) : NULL;
-  begins_number = text==NULL || bloom_index_begins_number(text);
-  sqlite3_value_free(copy);
-  return begins_number;
+  return condition->kind==INDEX_GE && !condition->is_on_id
+    && bloom_index_affinity(index, condition)!='t'
+    && bloom_index_begins_number(plan_text(literal));
 }
 
 /* Returns 1 if a TEXT may be a numeric literal: of 0x80000000 SQLite before 3.54 shows these
 ** characters, and xFilter gets an INTEGER.  Digits alone are a TEXT: each SQLite reads them. */
-static int plan_may_be_number(sqlite3_value *text){
-  sqlite3_value *copy = sqlite3_value_dup(text);
-  const unsigned char *at = copy ? sqlite3_value_text(copy) : NULL;
-  int may_be = 1;
-  if( at ){
-    at += *at=='-';
-    may_be = (*at=='.' || (*at>='0' && *at<='9')) && at[strspn((const char *)at, "0123456789")]!=0;
-    for(; *at && may_be; at++){
-      const int is_sign = *at=='+' || *at=='-';
-      may_be = is_sign ? (at[-1] | 0x20)=='e' : *at=='.' || *at=='_' || (*at>='0' && *at<='9')
-        || ((*at | 0x20)>='a' && (*at | 0x20)<='z');
-    }
+static int plan_may_be_number(sqlite3_value *literal){
+  const char *at = (const char *)plan_text(literal);
+  int may_be;
+  if( at==NULL ) return 1;
+  at += *at=='-';
+  may_be = (*at=='.' || (*at>='0' && *at<='9')) && at[strspn(at, "0123456789")]!=0;
+  for(; *at && may_be; at++){
+    const int is_sign = *at=='+' || *at=='-';
+    may_be = is_sign ? (at[-1] | 0x20)=='e' : *at=='.' || *at=='_' || (*at>='0' && *at<='9')
+      || ((*at | 0x20)>='a' && (*at | 0x20)<='z');
   }
-  sqlite3_value_free(copy);
   return may_be;
 }
 
 /* Returns 1 if SQLite need not check a condition: the source does, and compares as SQLite would. */
 static int plan_can_omit(bloom_index *index, sqlite3_index_info *info, int number,
                          const index_condition *condition, sqlite3_value *literal, int flags){
-  const char *told;
+  const index_group group = index_group_of(condition->kind);
   char affinity;
   if( condition->is_unpassed || condition->is_list ) return 0;
   /* A pattern that is a BLOB means other characters in UTF-16, so it is not passed. */
-  if( bloom_index_kinds[condition->kind].is_pattern ){
-    return index->letter_bytes==1 && !index_is_regexp(condition->kind)
-      && !(flags & INDEX_PLAN_UNCHECKED)
+  if( index_is_pattern(condition->kind) ){
+    return index->letter_bytes==1 && group==INDEX_PATTERN && !(flags & INDEX_PLAN_UNCHECKED)
       && !plan_has_range(info, info->aConstraint[number].iColumn);
   }
-  if( index_is_null_test(condition->kind) ) return 1;
-  /* Of <> and IS NOT SQLite tells BINARY, whatever it compares by: a literal has no COLLATE. */
-  if( (condition->kind==INDEX_NE || condition->kind==INDEX_IS_NOT) && !condition->is_on_id
-   && (literal==NULL || condition->collation[0]) ) return 0;
-  told = sqlite3_vtab_collation(info, number);
-  if( !condition->is_on_id && condition->collation[0]==0
-     && sqlite3_stricmp(told, index->columns.list[condition->column].collation)!=0 ) return 0;
-  if( literal && !condition->is_on_id ){
-    const int type = sqlite3_value_type(literal);
-    if( type==SQLITE_TEXT ) return plan_is_ascii(literal) && !plan_may_be_number(literal);
-    if( type==SQLITE_BLOB || type==SQLITE_NULL ) return 1;
+  if( group==INDEX_NULL_TEST ) return 1;
+  if( !condition->is_on_id ){
+    /* Of <> and IS NOT SQLite tells BINARY, whatever it compares by: a literal has no COLLATE. */
+    if( group==INDEX_DIFFERENCE && (literal==NULL || condition->collation[0]) ) return 0;
+    if( condition->collation[0]==0
+     && sqlite3_stricmp(sqlite3_vtab_collation(info, number),
+                        index->columns.list[condition->column].collation)!=0 ) return 0;
+    switch( literal ? sqlite3_value_type(literal) : SQLITE_INTEGER ){
+      case SQLITE_TEXT: return plan_is_ascii(literal) && !plan_may_be_number(literal);
+      case SQLITE_BLOB: case SQLITE_NULL: return 1;
+      default: break;
+    }
   }
   /* Beside numbers all is converted, in the source as here. */
-  affinity = (char)(condition->is_on_id ? 'i'
-    : index->columns.list[condition->column].affinity);
+  affinity = bloom_index_affinity(index, condition);
   return affinity!='t' && affinity!='b' && sqlite3_libversion_number()>=3038000
       && !(flags & INDEX_PLAN_UNCHECKED) && bloom_index_learn_encoding(index)==SQLITE_OK
       && index->letter_bytes==1;
 }
 
-/* Returns 1 if a constraint may be the other end of the range of a pattern. */
-static int plan_is_other_end(sqlite3_index_info *info, int number, int other){
-  const struct sqlite3_index_constraint *all = info->aConstraint;
-  const int begin = all[number].op==SQLITE_INDEX_CONSTRAINT_GE ? number : other;
-  const int end = begin==number ? other : number;
-  return all[begin].op==SQLITE_INDEX_CONSTRAINT_GE && all[end].op==SQLITE_INDEX_CONSTRAINT_LT
-      && all[begin].iColumn==all[end].iColumn
-      && plan_are_ends(plan_literal(info, begin), plan_literal(info, end));
-}
-
-/* Finds the other end of the range that condition i is one of, if SQLite may have made it of
-** `column LIKE 'begin%'`: BLOBs lie outside of it, so that the two are passed together, or none. */
-static void plan_find_partner(sqlite3_index_info *info, index_plan *plan, const int *of, int i){
-  index_condition *condition = &plan->conditions[i];
-  int number, j, has_other = 0;
-  for(number=0; number<info->nConstraint && condition->partner<0; number++){
-    if( !plan_is_other_end(info, of[i], number) ) continue;
-    has_other = 1;
-    for(j=0; j<plan->num_conditions && of[j]!=number; j++){}
-    if( j==plan->num_conditions || plan->conditions[j].partner>=0
-     || sqlite3_stricmp(plan->conditions[j].collation, condition->collation)!=0 ) continue;
-    condition->partner = j;
-    plan->conditions[j].partner = i;
-    condition->has_beginning = plan->conditions[j].has_beginning = 1;
-    info->aConstraintUsage[number].omit = 0;
-  }
-  if( !has_other ) return;
-  info->aConstraintUsage[of[i]].omit = 0;
-  if( condition->partner<0 ) condition->is_unpassed = 1;
-}
-
+/* Pairs the two ends that SQLite may have made of `column LIKE 'begin%'`: BLOBs lie outside of
+** such a range, so that they are passed together, or none.  of: the conditions' constraints. */
 static void plan_find_partners(sqlite3_index_info *info, index_plan *plan, const int *of){
-  int i;
-  for(i=0; i<plan->num_conditions; i++) plan_find_partner(info, plan, of, i);
+  int i, j;
   for(i=0; i<plan->num_conditions; i++){
-    const int partner = plan->conditions[i].partner;
-    if( partner>=0 && plan->conditions[partner].is_unpassed ) plan->conditions[i].is_unpassed = 1;
+    index_condition *condition = &plan->conditions[i], *other;
+    int number = -1;
+    while( condition->partner<0 && (number = plan_find_end(info, of[i], number + 1))>=0 ){
+      info->aConstraintUsage[of[i]].omit = 0;
+      for(j=0; j<plan->num_conditions && of[j]!=number; j++){}
+      other = &plan->conditions[j];
+      if( j==plan->num_conditions || other->partner>=0
+       || sqlite3_stricmp(other->collation, condition->collation)!=0 ) continue;
+      condition->partner = j;
+      other->partner = i;
+      condition->has_beginning = other->has_beginning = 1;
+      other->is_unpassed |= condition->is_unpassed;
+      condition->is_unpassed = other->is_unpassed;
+      info->aConstraintUsage[number].omit = 0;
+    }
+    if( condition->partner<0 && plan_find_end(info, of[i], 0)>=0 ) condition->is_unpassed = 1;
   }
 }
 
@@ -312,18 +273,16 @@ static void plan_find_partners(sqlite3_index_info *info, index_plan *plan, const
 ** it shows its ends as literals. */
 static int plan_is_range_of_pattern(const bloom_index *index, sqlite3_index_info *info, int number){
   const struct sqlite3_index_constraint *constraint = &info->aConstraint[number];
-  const int tells_literals = sqlite3_libversion_number()>=3038000;
   index_condition pattern;
-  int i, may_be = 0, is_taken = 0;
+  int i;
   if( constraint->op!=SQLITE_INDEX_CONSTRAINT_GE
      && constraint->op!=SQLITE_INDEX_CONSTRAINT_LT ) return 0;
-  for(i=0; i<info->nConstraint && !(may_be && is_taken); i++){
-    if( info->aConstraint[i].iColumn!=constraint->iColumn ) continue;
-    may_be |= !tells_literals || plan_is_other_end(info, number, i);
-    is_taken |= info->aConstraint[i].usable && plan_condition(index, info, i, &pattern)
-      && bloom_index_kinds[pattern.kind].is_pattern;
+  if( sqlite3_libversion_number()>=3038000 && plan_find_end(info, number, 0)<0 ) return 0;
+  for(i=0; i<info->nConstraint; i++){
+    if( info->aConstraint[i].iColumn==constraint->iColumn && info->aConstraint[i].usable
+     && plan_condition(index, info, i, &pattern) && index_is_pattern(pattern.kind) ) return 1;
   }
-  return may_be && is_taken;
+  return 0;
 }
 
 /* Finds whether entries serve a pattern, and whether the source may call its function. */
@@ -357,9 +316,8 @@ static int plan_conditions(bloom_index *index, sqlite3_index_info *info, index_p
     if( condition.kind==INDEX_EQ && !condition.is_list && bloom_vtab_hides_list(i) ) continue;
     literal = condition.is_list ? NULL : plan_literal(info, i);
     condition.is_literal = literal!=NULL;
-    if( bloom_index_kinds[condition.kind].is_pattern ){
-      condition.has_beginning = plan_has_beginning(info, info->aConstraint[i].iColumn)
-        || plan_begins(index, &condition, literal);
+    if( index_is_pattern(condition.kind) ){
+      condition.has_beginning = plan_has_beginning(index, info, i, &condition);
       rc = plan_check_pattern(index, plan, literal, &condition);
       if( condition.is_unpassed ) continue;
     }
@@ -494,13 +452,26 @@ static int plan_read_layout(bloom_index *index, const index_plan *plan, double *
   return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
 }
 
+/* Returns 1 if an index of the source may serve a condition, or the order. */
+static int plan_may_search(const index_plan *plan){
+  int i;
+  for(i=0; i<plan->num_conditions; i++){
+    const index_condition *condition = &plan->conditions[i];
+    if( index_group_of(condition->kind)!=INDEX_DIFFERENCE
+     && (condition->has_beginning || !index_is_pattern(condition->kind)) ) return 1;
+  }
+  return plan->num_orders>0;
+}
+
 /* Finds how SQLite would read the source by the plan's conditions, in the plan's order. */
 static int plan_find_access(bloom_index *index, sqlite3_index_info *info, const index_plan *plan,
                             index_access *access){
   index_form forms[INDEX_MAX_CONDITIONS];
   sqlite3_value *literals[INDEX_MAX_CONDITIONS] = {NULL};
-  const index_list list = {.has_others = 1};
+  const index_list list = {0};
   int i, rc = SQLITE_OK;
+  *access = (index_access){.way = INDEX_ACCESS_SCAN};
+  if( !plan_may_search(plan) ) return SQLITE_OK;
   for(i=0; i<info->nConstraint; i++){
     const int number = info->aConstraintUsage[i].argvIndex - 1;
     if( number>=0 && number<plan->num_conditions && plan->conditions[number].is_literal ){
@@ -691,7 +662,7 @@ int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   rc = plan_check_columns(index, info);
   if( rc!=SQLITE_OK ) return rc;
   rc = SQLITE_BUSY;
-  bloom_index_statements_forget(index);
+  bloom_index_statements_forget(index, 0);
   if( bloom_can_read_in_best_index() ) rc = bloom_index_begin(index, INDEX_NEED_SOURCE);
   if( rc==SQLITE_OK ) remark.doubt = index->source.doubt;
   if( rc==SQLITE_OK && index->columns_state==INDEX_COLUMNS_MORE ){

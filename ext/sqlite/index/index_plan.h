@@ -17,17 +17,32 @@ typedef enum index_condition_kind {
   INDEX_REGEXP_IN_ANY_CASE, INDEX_NUM_KINDS
 } index_condition_kind;
 
+/* What an operator asks for.  Those of the last two are functions, which the application may have
+** replaced. */
+typedef enum index_group {
+  INDEX_EQUALITY, INDEX_RANGE, INDEX_DIFFERENCE, INDEX_NULL_TEST, INDEX_PATTERN, INDEX_EXPRESSION
+} index_group;
+
 typedef struct index_kind {
-  int op;             /* SQLITE_INDEX_CONSTRAINT_... */
-  char code;          /* in a plan */
+  int op;    /* SQLITE_INDEX_CONSTRAINT_... */
+  char code; /* in a plan */
   const char *sql;
-  int is_on_ids;      /* on the id it leaves an interval, or several */
-  int is_pattern;     /* its operator is a function, which the application may have replaced */
-  /* Entries may serve it: those of a LIKE column, and if it is no pattern, of any column. */
-  int takes_blocks;
+  index_group group;
 } index_kind;
 
 extern const index_kind bloom_index_kinds[INDEX_NUM_KINDS];
+
+static inline index_group index_group_of(index_condition_kind kind){
+  return bloom_index_kinds[kind].group;
+}
+
+static inline int index_is_pattern(index_condition_kind kind){
+  return index_group_of(kind)>=INDEX_PATTERN;
+}
+
+static inline int index_is_regexp(index_condition_kind kind){
+  return index_group_of(kind)==INDEX_EXPRESSION;
+}
 
 /* Bytes of a collation's name.  SQLite alone compares by one that has a longer name. */
 #define INDEX_MAX_COLLATION 32
@@ -47,6 +62,18 @@ typedef struct index_condition {
   int partner;     /* the other one of the ranges that SQLite makes of LIKE 'begin%'; -1: none */
   char collation[INDEX_MAX_COLLATION]; /* it compares by this one; "": by the column's own */
 } index_condition;
+
+/* Returns the affinity of what a condition compares. */
+static inline char bloom_index_affinity(const bloom_index *index, const index_condition *condition){
+  return condition->is_on_id ? 'i' : index->columns.list[condition->column].affinity;
+}
+
+/* Returns its name. */
+static inline const char *bloom_index_name_of(const bloom_index *index,
+                                              const index_condition *condition){
+  return condition->is_on_id ? index->columns.id_name
+    : index->columns.list[condition->column].name;
+}
 
 /* One of a kind, which nothing serves yet. */
 #define INDEX_CONDITION(its_kind) (index_condition){ \
@@ -89,14 +116,6 @@ static inline int bloom_index_uses_column(const index_plan *plan, int column){
   return (int)(plan->columns_used >> (column<63 ? column : 63) & 1);
 }
 
-static inline int index_is_regexp(index_condition_kind kind){
-  return kind==INDEX_REGEXP || kind==INDEX_REGEXP_IN_ANY_CASE;
-}
-
-static inline int index_is_null_test(index_condition_kind kind){
-  return kind==INDEX_IS_NULL || kind==INDEX_IS_NOT_NULL;
-}
-
 int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info);
 
 /* Reads idxNum and idxStr. */
@@ -122,9 +141,21 @@ typedef struct index_cost {
   int is_one_row;
 } index_cost;
 
-/* Finds how SQLite would run a statement, which is freed; NULL when out of memory. */
+/* How SQLite reads the source for the inner statement, by EXPLAIN QUERY PLAN. */
+typedef enum index_access_way {
+  INDEX_ACCESS_SCAN, INDEX_ACCESS_ROW, INDEX_ACCESS_KEY, INDEX_ACCESS_SHORT_RANGE,
+  INDEX_ACCESS_RANGE
+} index_access_way;
+
+typedef struct index_access {
+  index_access_way way;
+  int sorts; /* it needs a temporary B-tree for all of an order, */
+  int sorts_last; /* or for its last terms, of few rows at a time */
+  int has_range;  /* it searches between two ends, as for a pattern's beginning */
+} index_access;
+
+/* Reads an EXPLAIN QUERY PLAN, which is freed; NULL when out of memory. */
 int bloom_index_cost_access(bloom_index *index, char *sql, index_access *access);
-void bloom_index_accesses_free(bloom_index *index);
 
 /* Returns about how many rows there are: the merged ones, and ids up to the last one. */
 double bloom_index_cost_num_rows(const index_layout *layout, sqlite3_int64 last);
@@ -222,7 +253,7 @@ typedef struct index_list {
   sqlite3_value **values;
   index_prefix *prefixes;
   size_t num_values;
-  int has_numbers, has_others; /* INTEGER or REAL; TEXT or BLOB */
+  int has_numbers; /* INTEGER or REAL */
 } index_list;
 
 /* Copies the list that an argument of xFilter stands for.  The caller frees it in any case. */
@@ -254,12 +285,10 @@ typedef enum index_form {
   INDEX_FORM_BELOW,          /* numbers pass, too */
   INDEX_FORM_PREFIX,         /* its partner is in it, and BLOBs pass, too */
   INDEX_FORM_PREFIX_OF_TEXTS, /* there are no BLOBs */
-  INDEX_FORM_NUMBER,         /* the value becomes a number, if it can */
-  INDEX_FORM_NUMBER_OR_TEXT,
-  INDEX_FORM_NUMBER_BY_INDEX, /* as the latter, of rows that an index of the source's leads to */
+  INDEX_FORM_NUMBER,         /* the column becomes a number, if it can, or the value a text */
+  INDEX_FORM_NUMBER_BY_INDEX, /* the same, of rows that an index of the source's leads to */
   INDEX_FORM_LIST,
-  INDEX_FORM_LIST_OF_NUMBERS,
-  INDEX_FORM_LIST_OF_BOTH
+  INDEX_FORM_LIST_OF_NUMBERS /* the same for the numbers in it */
 } index_form;
 
 /* What the inner statement reads. */
@@ -270,8 +299,7 @@ typedef enum index_reading {
   INDEX_READ_BEHIND,    /* the same, of an order, behind the value ?1 */
   INDEX_READ_NULLS,     /* what comes behind all values of a descending order */
   INDEX_READ_COST,      /* the same, to be explained: any pattern stands for one with a beginning */
-  INDEX_READ_BOUNDED,   /* as SQLite chooses, ids from ?1 to ?2: those of when the cursor opened */
-  INDEX_READ_SORTED     /* as INDEX_READ_BOUNDED, all rows before the first one is returned */
+  INDEX_READ_SORTED     /* ids from ?1 to ?2, all rows before the first one is returned */
 } index_reading;
 
 /* Returns the form in which condition i is passed.  values has the plan's values, NULL where one is

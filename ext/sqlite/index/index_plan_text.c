@@ -32,21 +32,20 @@
 #include "../../core/debug.h"
 
 const index_kind bloom_index_kinds[INDEX_NUM_KINDS] = {
-  /* op, code, sql, is_on_ids, is_pattern, takes_blocks */
-  [INDEX_EQ]      = {SQLITE_INDEX_CONSTRAINT_EQ,     '=', "=",       1, 0, 1},
-  [INDEX_IS]      = {SQLITE_INDEX_CONSTRAINT_IS,     'i', "IS",      0, 0, 1},
-  [INDEX_GT]      = {SQLITE_INDEX_CONSTRAINT_GT,     '>', ">",       1, 0, 0},
-  [INDEX_GE]      = {SQLITE_INDEX_CONSTRAINT_GE,     'G', ">=",      1, 0, 0},
-  [INDEX_LT]      = {SQLITE_INDEX_CONSTRAINT_LT,     '<', "<",       1, 0, 0},
-  [INDEX_LE]      = {SQLITE_INDEX_CONSTRAINT_LE,     'L', "<=",      1, 0, 0},
-  [INDEX_NE]      = {SQLITE_INDEX_CONSTRAINT_NE,     'd', "<>",      0, 0, 0},
-  [INDEX_IS_NOT]  = {SQLITE_INDEX_CONSTRAINT_ISNOT,  'I', "IS NOT",  0, 0, 0},
-  [INDEX_IS_NULL] = {SQLITE_INDEX_CONSTRAINT_ISNULL, 'n', "IS NULL", 0, 0, 0},
-  [INDEX_IS_NOT_NULL] = {SQLITE_INDEX_CONSTRAINT_ISNOTNULL, 'N', "IS NOT NULL", 0, 0, 0},
-  [INDEX_LIKE]    = {SQLITE_INDEX_CONSTRAINT_LIKE,   'l', "LIKE",    0, 1, 1},
-  [INDEX_GLOB]    = {SQLITE_INDEX_CONSTRAINT_GLOB,   'g', "GLOB",    0, 1, 1},
-  [INDEX_REGEXP]  = {SQLITE_INDEX_CONSTRAINT_REGEXP, 'r', "REGEXP",  0, 1, 1},
-  [INDEX_REGEXP_IN_ANY_CASE] = {0,                   'R', "REGEXP",  0, 1, 1}, /* as samples tell */
+  [INDEX_EQ]      = {SQLITE_INDEX_CONSTRAINT_EQ,     '=', "=",       INDEX_EQUALITY},
+  [INDEX_IS]      = {SQLITE_INDEX_CONSTRAINT_IS,     'i', "IS",      INDEX_EQUALITY},
+  [INDEX_GT]      = {SQLITE_INDEX_CONSTRAINT_GT,     '>', ">",       INDEX_RANGE},
+  [INDEX_GE]      = {SQLITE_INDEX_CONSTRAINT_GE,     'G', ">=",      INDEX_RANGE},
+  [INDEX_LT]      = {SQLITE_INDEX_CONSTRAINT_LT,     '<', "<",       INDEX_RANGE},
+  [INDEX_LE]      = {SQLITE_INDEX_CONSTRAINT_LE,     'L', "<=",      INDEX_RANGE},
+  [INDEX_NE]      = {SQLITE_INDEX_CONSTRAINT_NE,     'd', "<>",      INDEX_DIFFERENCE},
+  [INDEX_IS_NOT]  = {SQLITE_INDEX_CONSTRAINT_ISNOT,  'I', "IS NOT",  INDEX_DIFFERENCE},
+  [INDEX_IS_NULL] = {SQLITE_INDEX_CONSTRAINT_ISNULL, 'n', "IS NULL", INDEX_NULL_TEST},
+  [INDEX_IS_NOT_NULL] = {SQLITE_INDEX_CONSTRAINT_ISNOTNULL, 'N', "IS NOT NULL", INDEX_NULL_TEST},
+  [INDEX_LIKE]    = {SQLITE_INDEX_CONSTRAINT_LIKE,   'l', "LIKE",    INDEX_PATTERN},
+  [INDEX_GLOB]    = {SQLITE_INDEX_CONSTRAINT_GLOB,   'g', "GLOB",    INDEX_PATTERN},
+  [INDEX_REGEXP]  = {SQLITE_INDEX_CONSTRAINT_REGEXP, 'r', "REGEXP",  INDEX_EXPRESSION},
+  [INDEX_REGEXP_IN_ANY_CASE] = {0, 'R', "REGEXP", INDEX_EXPRESSION}, /* as samples tell */
 };
 
 static void plan_print_condition(sqlite3_str *text, const index_condition *condition){
@@ -104,10 +103,9 @@ static void plan_print_words(const bloom_index *index, sqlite3_str *text, const 
   else if( has_entries && condition->zone>=0 ) by = "zones";
   else if( condition->is_on_id ) by = "id";
   else if( condition->is_unpassed ) by = "SQLite";
-  sqlite3_str_appendf(text, "%s %s%s by %s", condition->is_on_id ? index->columns.id_name
-                      : index->columns.list[condition->column].name, condition->is_list ? "IN"
-                      : bloom_index_kinds[condition->kind].sql,
-                      index_is_null_test(condition->kind) ? "" : " ?", by);
+  sqlite3_str_appendf(text, "%s %s%s by %s", bloom_index_name_of(index, condition),
+                      condition->is_list ? "IN" : bloom_index_kinds[condition->kind].sql,
+                      index_group_of(condition->kind)==INDEX_NULL_TEST ? "" : " ?", by);
 }
 
 /* Appends why no entries are asked, where patterns have nothing to look for. */

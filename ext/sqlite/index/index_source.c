@@ -342,26 +342,15 @@ static int source_check(bloom_index *index){
 
 /* -- Beginning a method --------------------------------------------------------------------- */
 
-/* Sets *version to that of the schema. */
-static int source_find_version(bloom_index *index, sqlite3_int64 *version){
-  sqlite3_stmt *row;
-  int rc = bloom_index_fixed_take(index, INDEX_FIXED_VERSION, &row, "PRAGMA \"%w\".schema_version",
-                                  index->schema);
-  *version = INDEX_NO_VERSION;
-  if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
-  if( rc==SQLITE_ROW ) *version = sqlite3_column_int64(row, 0);
-  bloom_index_fixed_give_back(index, INDEX_FIXED_VERSION, 1);
-  /* Where it is refused the source is looked at each time. */
-  return rc==SQLITE_ROW || rc==SQLITE_DONE || rc==SQLITE_AUTH ? SQLITE_OK : rc;
-}
-
 /* Makes index->source what there is at this version of the schema.  Rowids that are hidden are
 ** others after a VACUUM, which changes no row that the mark has. */
 static int source_find(bloom_index *index, index_need need){
-  sqlite3_int64 version;
-  int holds = 0, rc = source_find_version(index, &version);
+  sqlite3_int64 version = INDEX_NO_VERSION;
+  int holds = 0, rc = bloom_index_statement_integer(index, INDEX_USE_VERSION, &version,
+      "PRAGMA \"%w\".schema_version", index->schema);
   const int is_known = index->is_checked && index->is_steady && need!=INDEX_NEED_CHECK
     && version!=INDEX_NO_VERSION && index->checked_version!=INDEX_NO_VERSION;
+  if( rc==SQLITE_AUTH ) rc = SQLITE_OK; /* refused: the source is looked at each time */
   if( rc!=SQLITE_OK || (is_known && version==index->checked_version) ) return rc;
   if( is_known && index->source.doubt==NULL ){
     rc = bloom_schema_mark_holds(index->connection, index->schema, &index->source.mark,
@@ -369,7 +358,7 @@ static int source_find(bloom_index *index, index_need need){
                                  !index->config.has_hidden_ids, index->source_name, &holds);
   }
   index->is_checked = 0;
-  bloom_index_fixed_forget(index);
+  bloom_index_statements_forget(index, 1);
   if( rc==SQLITE_OK && !holds ) rc = source_check(index);
   if( rc!=SQLITE_OK ) return rc;
   index->is_checked = 1;
@@ -402,7 +391,7 @@ int bloom_index_begin(bloom_index *index, index_need need){
   index->is_steady = !bloom_database_may_be_swapped(index->connection->db, index->schema);
   if( rc!=SQLITE_OK ){
     index->is_checked = 0;
-    bloom_index_fixed_forget(index);
+    bloom_index_statements_forget(index, 1);
   }
   if( rc!=SQLITE_OK || need==INDEX_NEED_PLACE ) return rc;
   rc = source_find_config(index);

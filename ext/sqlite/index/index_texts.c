@@ -53,9 +53,10 @@ int bloom_index_lists_read(bloom_index *index, const index_generation *generatio
   }
   kept = sqlite3_malloc64(sizeof(*kept));
   if( kept==NULL ) return SQLITE_NOMEM;
-  rc = bloom_index_statement_take(index, sqlite3_mprintf(
-      "SELECT e.data FROM \"%w\".\"%w_entries%d\" AS e WHERE e.rowid = %d", index->schema,
-      index->name, key + 1, -1 - (int)generation->place), &row);
+  rc = bloom_index_statement_take(index, INDEX_USE_BY_TEXT, &row, "SELECT e.data FROM"
+                                  " \"%w\".\"%w_entries%d\" AS e WHERE e.rowid = %d",
+                                  index->schema, index->name, key + 1,
+                                  -1 - (int)generation->place);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
   if( rc==SQLITE_ROW ){
     const uint8_t *bytes = sqlite3_column_blob(row, 0);
@@ -66,7 +67,7 @@ int bloom_index_lists_read(bloom_index *index, const index_generation *generatio
   }else if( rc==SQLITE_DONE || rc==SQLITE_ERROR ){
     rc = SQLITE_CORRUPT_VTAB;
   }
-  bloom_index_statement_give_back(index, row);
+  bloom_index_statement_give_back(index, row, rc==SQLITE_OK);
   if( rc!=SQLITE_OK ){
     sqlite3_free(kept);
     return rc;

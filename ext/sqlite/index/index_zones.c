@@ -36,9 +36,9 @@ uint32_t bloom_index_zones_num_directories(const index_generation *generation){
 
 /* Looks for a row: SQLITE_ROW or SQLITE_DONE.  The statement is for the caller to give back. */
 static int zones_find(bloom_index *index, int key, sqlite3_int64 rowid, sqlite3_stmt **row){
-  int rc = bloom_index_fixed_take(index, INDEX_FIXED_ENTRIES + key, row, "SELECT z.data FROM"
-                                  " \"%w\".\"%w_zones%d\" AS z WHERE z.rowid = ?1", index->schema,
-                                  index->name, key + 1);
+  int rc = bloom_index_statement_take(index, INDEX_USE_ENTRIES + key, row, "SELECT z.data FROM"
+                                      " \"%w\".\"%w_zones%d\" AS z WHERE z.rowid = ?1",
+                                      index->schema, index->name, key + 1);
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(*row, 1, rowid);
   return rc==SQLITE_OK ? bloom_sql_step(index->connection, *row) : rc;
 }
@@ -56,7 +56,7 @@ int bloom_index_zones_read(bloom_index *index, const index_generation *generatio
   }else if( rc==SQLITE_DONE || rc==SQLITE_ERROR ){
     rc = SQLITE_CORRUPT_VTAB;
   }
-  bloom_index_fixed_give_back(index, INDEX_FIXED_ENTRIES + key, rc==SQLITE_OK);
+  bloom_index_statement_give_back(index, row, rc==SQLITE_OK);
   return rc;
 }
 
@@ -326,7 +326,7 @@ int bloom_index_zones_test(bloom_index *index, const index_condition *condition,
     if( rc!=SQLITE_OK ) break;
     if( condition->kind==INDEX_IS_NOT_NULL ){
       test->spans[test->num_spans++] = bloom_zone_everything();
-    }else if( bloom_index_kinds[condition->kind].is_pattern ){
+    }else if( index_is_pattern(condition->kind) ){
       zones_ask_pattern(index, condition->kind, copy ? copy : value, test);
     }else{
       rc = zones_ask_value(index, condition, copy ? copy : value, test);
@@ -387,20 +387,20 @@ static int merge_write(index_zone_merge *merge, index_zone_level level){
   assert( row->number!=UINT32_MAX );
   num_bytes = bloom_zone_row_pack(row->zones, merge->generation->keys[merge->key].number,
                                   (uint64_t)rowid, bytes);
-  rc = bloom_index_statement_take(index, sqlite3_mprintf("INSERT OR REPLACE INTO \"%w\"."
-                                  "\"%w_zones%d\"(rowid, data) VALUES (?1, ?2)", index->schema,
-                                  index->name, merge->key + 1), &statement);
+  rc = bloom_index_statement_take(index, INDEX_USE_BY_TEXT, &statement, "INSERT OR REPLACE INTO"
+                                  " \"%w\".\"%w_zones%d\"(rowid, data) VALUES (?1, ?2)",
+                                  index->schema, index->name, merge->key + 1);
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(statement, 1, rowid);
   if( rc==SQLITE_OK ) rc = sqlite3_bind_blob(statement, 2, bytes, (int)num_bytes, SQLITE_STATIC);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, statement);
-  bloom_index_statement_give_back(index, statement);
+  bloom_index_statement_give_back(index, statement, 0);
   if( rc!=SQLITE_DONE ) return rc;
   /* A trigger on the table may have kept it out, and old zones lose rows. */
   rc = zones_find(index, merge->key, rowid, &statement);
   stored = rc==SQLITE_ROW ? sqlite3_column_blob(statement, 0) : NULL;
   is_there = stored && (size_t)sqlite3_column_bytes(statement, 0)==num_bytes
     && memcmp(stored, bytes, num_bytes)==0;
-  bloom_index_fixed_give_back(index, INDEX_FIXED_ENTRIES + merge->key, is_there);
+  bloom_index_statement_give_back(index, statement, is_there);
   if( rc!=SQLITE_ROW && rc!=SQLITE_DONE ) return rc;
   if( !is_there ) return bloom_fail_vtab(&index->base.zErrMsg, "bloom_index: a trigger on"
                                          " %s_zones%d keeps its rows out: drop it", index->name,
