@@ -17,10 +17,11 @@
 #define SAMPLE_PLACES 64
 #define SAMPLE_ROWS   256
 
-/* Places for texts, as the shift is chosen and as lists are, and blocks at each. */
-#define SAMPLE_SHIFT_PLACES 32
-#define SAMPLE_TEXT_PLACES 128
-#define SAMPLE_TEXT_BLOCKS 4
+/* Places for texts as the shift is chosen, and as lists are: as many as have so many bytes of rows
+** in a block each, at most. */
+#define SAMPLE_SHIFT_PLACES 64
+#define SAMPLE_TEXT_PLACES  512
+#define SAMPLE_TEXT_BYTES   4e6
 
 /* The bytes of rows that a block has at least; where there are texts, and those that it has at most
 ** then.  Tests make small blocks, so that small tables have many. */
@@ -140,16 +141,16 @@ static int sample_count(bloom_index *index, index_rows *rows){
 
 /* -- Lists ----------------------------------------------------------------------------------- */
 
-/* Counts the grams of a LIKE column in blocks at several places. */
+/* Counts the grams of a LIKE column in a block at each of several places. */
 static int sample_texts(bloom_index *index, const index_rows *rows, uint32_t shift, int key,
                         uint32_t num_places, bloom_lists_sample *sample){
   const char *id = index->columns.id_name;
   const int is_regexp = index->config.keys[key].is_regexp;
   sqlite3_str *sql = sqlite3_str_new(index->connection->db);
-  sqlite3_int64 block_before = 0;
+  sqlite3_int64 block = 0;
   sqlite3_stmt *row = NULL;
-  int has_before = 0, rc;
   uint32_t place;
+  int rc;
   sqlite3_str_appendf(sql, "SELECT x.\"%w\", ", id);
   bloom_index_append_key(index, sql, key);
   sqlite3_str_appendf(sql, " FROM " INDEX_SOURCE " NOT INDEXED WHERE x.\"%w\" >= ?1 ORDER BY"
@@ -157,23 +158,18 @@ static int sample_texts(bloom_index *index, const index_rows *rows, uint32_t shi
   rc = bloom_sql_prepare_text(index->connection, &row, sqlite3_str_finish(sql));
   bloom_lists_sample_begin(sample);
   for(place=0; place<num_places && rc==SQLITE_OK; place++){
-    sqlite3_int64 from = sample_place(rows, place, num_places);
-    uint32_t num_blocks = 0;
+    const sqlite3_int64 wanted = bloom_index_block_of(sample_place(rows, place, num_places), shift);
+    int has_row = 0;
     uint64_t num_bytes = 0;
-    if( has_before && bloom_index_block_of(from, shift)<=block_before ) continue;
-    /* From a block's first id on. */
-    from = (sqlite3_int64)((uint64_t)bloom_index_block_of(from, shift) << shift);
-    sqlite3_bind_int64(row, 1, from);
+    if( place>0 && wanted<=block ) continue;
+    /* From a block's first id on, or the next block that has a row. */
+    sqlite3_bind_int64(row, 1, (sqlite3_int64)((uint64_t)wanted << shift));
     while( (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
-      const sqlite3_int64 block = bloom_index_block_of(sqlite3_column_int64(row, 0), shift);
+      const sqlite3_int64 this = bloom_index_block_of(sqlite3_column_int64(row, 0), shift);
       sqlite3_value *value = sqlite3_column_value(row, 1);
-      if( num_blocks==0 || block!=block_before ){
-        if( num_blocks>0 ) bloom_lists_sample_end_block(sample, num_bytes);
-        num_bytes = 0;
-        if( num_blocks++==SAMPLE_TEXT_BLOCKS ) break;
-        block_before = block;
-        has_before = 1;
-      }
+      if( has_row && this!=block ) break;
+      block = this;
+      has_row = 1;
       if( sqlite3_value_type(value)==SQLITE_TEXT ){
         const uint8_t *text = sqlite3_value_text(value);
         const size_t of_text = text ? (size_t)sqlite3_value_bytes(value) : 0;
@@ -181,7 +177,7 @@ static int sample_texts(bloom_index *index, const index_rows *rows, uint32_t shi
         num_bytes += of_text;
       }
     }
-    if( rc==SQLITE_DONE && num_blocks>0 ) bloom_lists_sample_end_block(sample, num_bytes);
+    if( has_row ) bloom_lists_sample_end_block(sample, num_bytes);
     sqlite3_reset(row);
     if( rc==SQLITE_ROW || rc==SQLITE_DONE ) rc = SQLITE_OK;
   }
@@ -219,7 +215,7 @@ static int sample_lists(bloom_index *index, const index_rows *rows, uint32_t shi
 static int sample_shift_and_lists(bloom_index *index, const index_rows *rows,
                                   index_choice *choice){
   bloom_lists_sample *sample = NULL;
-  double density = 1;
+  double density = 1, num_places;
   int rc = SQLITE_OK;
   /* A sample takes 20 ms, and of so few blocks it says little. */
   if( rows->num_rows*rows->bytes_per_row>=SAMPLE_FEW_BLOCKS*TEXT_BLOCK_BYTES ){
@@ -232,8 +228,11 @@ static int sample_shift_and_lists(bloom_index *index, const index_rows *rows,
     if( density<=SAMPLE_MAX_DENSITY ) break;
     choice->shift++;
   }
+  num_places = SAMPLE_TEXT_BYTES / (rows->per_block[choice->shift]*rows->bytes_per_row);
+  if( num_places>SAMPLE_TEXT_PLACES ) num_places = SAMPLE_TEXT_PLACES;
   if( rc==SQLITE_OK ){
-    rc = sample_lists(index, rows, choice->shift, SAMPLE_TEXT_PLACES, choice, sample, &density);
+    rc = sample_lists(index, rows, choice->shift, (uint32_t)num_places + 1, choice, sample,
+                      &density);
   }
   sqlite3_free(sample);
   return rc;
