@@ -133,10 +133,23 @@ static void items_pop(order_items *heap){
   if( heap->num_items>0 ) heap->list[at] = last;
 }
 
-/* Adds to item->num_rows the candidates among its ids; 1 if there may be one. */
-static int order_count(const index_slices *order, const index_layout *layout, order_item *item){
-  const index_interval *list = order->merged.list, ids = item->ids;
+/* Sets item->ids to those of 2^blocks_lg blocks of a generation, first and on, and adds to
+** item->num_rows the candidates among them; 1 if there may be one. */
+static int order_count(const index_slices *order, const index_layout *layout, int generation,
+                       const index_spans *spans, uint32_t first, uint32_t blocks_lg,
+                       order_item *item){
+  const index_interval own = bloom_index_ids_of_generation(layout, generation);
+  const index_interval *list = order->merged.list;
+  index_interval ids;
   size_t low = 0, high = order->merged.num_intervals, i;
+  if( first>>INDEX_SPAN_LG>=spans->num_spans ) return 0;
+  if( blocks_lg>INDEX_SPAN_LG ) return 1; /* spans may be anywhere */
+  ids.first = bloom_index_block_first(spans, first);
+  ids.last = bloom_index_block_last(spans, first + (1u << blocks_lg) - 1);
+  /* The other generation may have all of the ids. */
+  if( ids.first<own.first ) ids.first = own.first;
+  if( ids.last>own.last ) ids.last = own.last;
+  item->ids = ids;
   while( low<high ){
     const size_t middle = low + (high - low)/2;
     if( list[middle].last<ids.first ) low = middle + 1; else high = middle;
@@ -146,7 +159,7 @@ static int order_count(const index_slices *order, const index_layout *layout, or
                                  list[i].last<ids.last ? list[i].last : ids.last};
     item->num_rows += bloom_index_interval_rows(layout, both);
   }
-  return i>low;
+  return i>low && ids.first<=ids.last;
 }
 
 /* Adds an item of a span of keys, an empty one being that of NULL. */
@@ -157,67 +170,30 @@ static int order_add(index_slices *order, order_item item, bloom_zone_span span)
   return items_push(&order->heap, &item);
 }
 
-/* Returns 1 if blocks first .. last may have a candidate. */
-static int order_has_candidates(const index_slices *order, const index_layout *layout,
-                                const index_spans *spans, uint32_t first, uint32_t last){
-  const uint32_t mask = (1u << INDEX_SPAN_LG) - 1;
-  uint32_t block = first;
-  for(; block<=last && block>>INDEX_SPAN_LG<spans->num_spans; block = (block | mask) + 1){
-    order_item item = {.ids = {
-      bloom_index_block_first(spans, block),
-      bloom_index_block_last(spans, (block | mask)<last ? block | mask : last)}};
-    if( order_count(order, layout, &item) ) return 1;
-  }
-  return 0;
-}
-
-/* Adds the entries of all directories of a generation. */
-static int order_add_entries(index_slices *order, const index_layout *layout, int number){
+/* Adds the zones of a row, or the entries of a directory. */
+static int order_add_row(index_slices *order, const index_layout *layout, int number,
+                         index_zone_level level, uint32_t row){
   const index_generation *generation = &layout->generations[number];
-  const uint32_t blocks_lg = generation->zone_lg + BLOOM_ZONES_LG;
-  const uint32_t num_directories = bloom_index_zones_num_directories(generation);
-  bloom_zone entries[BLOOM_ZONES_PER_ROW];
-  index_spans *spans;
-  uint32_t directory, i;
-  int rc = bloom_index_spans_read(order->index, layout, generation, &spans);
-  for(directory=0; directory<num_directories && rc==SQLITE_OK; directory++){
-    rc = bloom_index_zones_read(order->index, generation, order->key, INDEX_ZONE_DIRECTORY,
-                                directory, entries);
-    for(i=0; i<BLOOM_ZONES_PER_ROW && rc==SQLITE_OK; i++){
-      const uint32_t row = directory*BLOOM_ZONES_PER_ROW + i, first = row << blocks_lg;
-      const order_item item = {.ids.first = row, .generation = number};
-      bloom_zone_span span = bloom_zone_hull(entries[i].spans[0], entries[i].spans[1]);
-      if( !bloom_zone_is_there(&entries[i]) || !order_has_candidates(order, layout, spans, first,
-          first + (1u << blocks_lg) - 1) ) continue;
-      if( entries[i].has_null ) span.min = bloom_zone_lowest();
-      rc = order_add(order, item, span);
-    }
-  }
-  return rc;
-}
-
-/* Adds the zones of a directory's entry. */
-static int order_add_zones(index_slices *order, const index_layout *layout,
-                           const order_item *entry){
-  const index_generation *generation = &layout->generations[entry->generation];
-  const index_interval own = bloom_index_ids_of_generation(layout, entry->generation);
+  const uint32_t blocks_lg = generation->zone_lg + (level==INDEX_ZONES ? 0 : BLOOM_ZONES_LG);
   bloom_zone zones[BLOOM_ZONES_PER_ROW];
   index_spans *spans;
   uint32_t i;
   int half, rc = bloom_index_spans_read(order->index, layout, generation, &spans);
-  if( rc==SQLITE_OK ) rc = bloom_index_zones_read(order->index, generation, order->key, INDEX_ZONES,
-                                                  (uint32_t)entry->ids.first, zones);
+  if( rc==SQLITE_OK ) rc = bloom_index_zones_read(order->index, generation, order->key, level, row,
+                                                  zones);
   for(i=0; i<BLOOM_ZONES_PER_ROW && rc==SQLITE_OK; i++){
-    const uint32_t zone = (uint32_t)entry->ids.first*BLOOM_ZONES_PER_ROW + i;
-    const uint32_t first = zone << generation->zone_lg;
+    const uint32_t zone = row*BLOOM_ZONES_PER_ROW + i;
     order_item item = {.generation = -1, .is_merged = 1};
-    if( first>>INDEX_SPAN_LG>=generation->num_spans || !bloom_zone_is_there(&zones[i]) ) continue;
-    item.ids.first = bloom_index_block_first(spans, first);
-    item.ids.last = bloom_index_block_last(spans, first + (1u << generation->zone_lg) - 1);
-    if( item.ids.first<own.first ) item.ids.first = own.first;
-    if( item.ids.last>own.last ) item.ids.last = own.last;
-    /* Where the other generation has all of a zone's ids, nothing is left. */
-    if( item.ids.first>item.ids.last || !order_count(order, layout, &item) ) continue;
+    if( !bloom_zone_is_there(&zones[i])
+     || !order_count(order, layout, number, spans, zone << blocks_lg, blocks_lg, &item) ) continue;
+    if( level==INDEX_ZONE_DIRECTORY ){
+      bloom_zone_span all = bloom_zone_hull(zones[i].spans[0], zones[i].spans[1]);
+      if( zones[i].has_null ) all.min = bloom_zone_lowest();
+      item.generation = number;
+      item.ids.first = zone;
+      rc = order_add(order, item, all);
+      continue;
+    }
     for(half=0; half<3 && rc==SQLITE_OK; half++){
       const bloom_zone_span span = half<2 ? zones[i].spans[half] : bloom_zone_nothing();
       if( half<2 ? bloom_zone_is_empty(&span) : !zones[i].has_null ) continue;
@@ -300,7 +276,10 @@ static int order_begin(index_slices *order, int *is_too_dear){
   }
   rc = order_add_unmerged(order, num_unmerged);
   for(number=0; number<layout->num_generations && rc==SQLITE_OK; number++){
-    rc = order_add_entries(order, layout, number);
+    const uint32_t num = bloom_index_zones_num_directories(&layout->generations[number]);
+    for(i=0; i<num && rc==SQLITE_OK; i++){
+      rc = order_add_row(order, layout, number, INDEX_ZONE_DIRECTORY, (uint32_t)i);
+    }
   }
   return rc;
 }
@@ -410,7 +389,7 @@ static int order_take(index_slices *order, const index_layout *layout){
     }
     items_pop(heap);
     if( top.generation>=0 ){
-      rc = order_add_zones(order, layout, &top);
+      rc = order_add_row(order, layout, top.generation, INDEX_ZONES, (uint32_t)top.ids.first);
       continue;
     }
     rc = items_append(taken, &top);
