@@ -373,38 +373,7 @@ int bloom_vtab_rebuild(bloom_vtab *vtab);
 int bloom_vtab_delete_all(bloom_vtab *vtab);
 int bloom_vtab_merge(bloom_vtab *vtab, sqlite3_int64 max_rows); /* 0: all */
 
-/* -- Pages and journal at once: vtab_snapshot.c ------------------------------------------------ */
-
-typedef struct bloom_vtab_snapshot {
-  bloom_vtab_layout layout;
-  bloom_vtab_doubt doubt;
-  bloom_handle *handle;  /* NULL until it was asked for */
-  sqlite3_int64 num_keys, num_unmerged;
-  int is_full;           /* it has more keys than room */
-  uint8_t *bytes[BLOOM_VTAB_MAX_LAYERS]; /* of the filters */
-  bloom_filter filters[BLOOM_VTAB_MAX_LAYERS];
-  bloom_hash_set unmerged;
-  bloom_tuple_reader tuples;
-} bloom_vtab_snapshot;
-
-/* Reads one; *result is to be freed. */
-int bloom_vtab_read_snapshot(
-  bloom_vtab *vtab, bloom_vtab_doubt doubt, bloom_vtab_snapshot **result
-);
-void bloom_vtab_snapshot_free(bloom_vtab_snapshot *snapshot);
-
-/* Sets the result of a visible column, or of filter. */
-int bloom_vtab_snapshot_column(
-  const bloom_vtab *vtab, const bloom_vtab_snapshot *snapshot, sqlite3_context *context, int column
-);
-int bloom_vtab_snapshot_handle(
-  bloom_vtab *vtab, bloom_vtab_snapshot *snapshot, sqlite3_context *context
-);
-
-/* Sets *finding, to be freed, to what is wrong; NULL: nothing. */
-int bloom_vtab_check(bloom_vtab *vtab, bloom_checker checker, char **finding);
-
-/* -- Methods: vtab_cursor.c -------------------------------------------------------------------- */
+/* -- Reading and checking: vtab_cursor.c ------------------------------------------------------- */
 
 /* Column numbers, in the order of vtab_columns in vtab.c.  Of a tuple, key_1, key_2 ... come before
 ** all of them: what name(?, ?) sets. */
@@ -420,6 +389,9 @@ enum {
   BLOOM_VTAB_COMMAND, /* has the table's own name */
   BLOOM_VTAB_NUM_COLUMNS
 };
+
+/* Sets *finding, to be freed, to what is wrong; NULL: nothing. */
+int bloom_vtab_check(bloom_vtab *vtab, bloom_checker checker, char **finding);
 
 int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info);
 int bloom_vtab_open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **result);
