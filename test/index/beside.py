@@ -154,19 +154,19 @@ def numbers(db, r, num_queries):
         value = r.choice([base, float(base), base + r.choice([0.5, 1e-7 * base]), "2024-%02d-%02d" % (r.randint(1, 12), r.randint(1, 28)), "%x" % r.randrange(1 << 32)] + [looks_like(r, base)] * 4)
         db.execute("INSERT INTO texts VALUES (?, ?, ?, ?, ?, ?, 1)", (number,) + (value,) * 5)
     # Numbers too small for a REAL are 0.
-    db.executemany("INSERT INTO texts VALUES (?, ?, ?, ?, ?, ?, 1)", ((3000 + n,) + (text,) * 5 for n, text in enumerate(["5e-400", "1E-3000", "12.5e-999", "-7e-400"])))
+    db.executemany("INSERT INTO texts VALUES (?, ?, ?, ?, ?, ?, 1)", ((3000 + n,) + (text,) * 5 for n, text in enumerate(["5e-400", "1E-3000", "12.5e-999", "-7e-400", "2e400", "-7e999", "Inf", "9e-324"])))
     for column in columns:
         db.execute("CREATE INDEX texts_%s ON texts(%s)" % (column, column))
     db.execute("CREATE VIRTUAL TABLE texts_index USING bloom_index(texts, k)")
     command(db, "merge", "texts_index")
     db.execute("CREATE TABLE others(n NUMERIC, r REAL, x, t TEXT)")
-    values = bases + [float(base) for base in bases] + [base + 0.5 for base in bases] + ["2024-05-01", "2024-12", "5x", "5-", "1e", "a", "-", "", "12345 x", "9:"]
+    values = bases + [0, 0.0, float("inf"), float("-inf"), 9e-324] + [float(base) for base in bases] + [base + 0.5 for base in bases] + ["2024-05-01", "2024-12", "5x", "5-", "1e", "a", "-", "", "12345 x", "9:"]
     db.executemany("INSERT INTO others VALUES (?, ?, ?, ?)", ((value,) * 4 for value in values))
     num_failed = num_other_rows = 0
     for _ in range(num_queries):
         column, value = "t." + r.choice(list(columns)), r.choice(values)
         operator = r.choice(["<", "<=", "<"] if isinstance(value, str) else ["=", "=", "IS"])
-        sql, parameters = r.choice([("%s %s ?", [value]), ("%s %s CAST(? AS NUMERIC)", [value]), ("%s %s %r" % (column, operator, value), [])] + [
+        sql, parameters = r.choice([("%s %s ?", [value]), ("%s %s CAST(? AS NUMERIC)", [value]), ("%s %s %s" % (column, operator, repr(value).replace("inf", "9e999")), [])] + [
             ("o.%s = ? AND %%s %%s o.%s" % (other, other), [value]) for other in "nrxt"])
         sql = "SELECT t.id%s WHERE " % (" FROM others AS o, {t} AS t" if "o." in sql else " FROM {t} AS t") + (sql % (column, operator) if "%s" in sql else sql)
         wanted, rows = (sorted(db.execute(sql.format(t=table), parameters).fetchall()) for table in ("texts", "texts_index"))

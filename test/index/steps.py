@@ -118,6 +118,19 @@ def it_grows(files):
 
 
 @test
+def texts_equal_zero(files):
+    """Beside a number such a text may begin with any digit, as '5e-400' does: the table's own index serves that, too."""
+    db = files.connect()
+    execute(db, "CREATE TABLE log(id INTEGER PRIMARY KEY, k, word TEXT, text TEXT)", "CREATE INDEX log_word ON log(word)",
+            "CREATE VIRTUAL TABLE i USING bloom_index(log, k)")
+    db.executemany("INSERT INTO log VALUES (?, 1, ?, zeroblob(500))", ((n, {70: "0", 700: "5e-400", 1700: "-0.0"}.get(n, "word %d" % n)) for n in range(2000)))
+    for sql in "SELECT id, text FROM i WHERE word = 0", "SELECT id, text FROM i WHERE word = CAST('0' AS NUMERIC)", "SELECT id, text FROM i WHERE word = -0.0":
+        rows, steps = steps_of(db, sql)
+        expect(rows, db.execute(sql.replace("i WHERE", "log WHERE")).fetchall(), sql)
+        assert steps < 400, "%s: %d steps" % (sql, steps)
+
+
+@test
 def infinity_is_many_texts(files):
     """Hashes that read as one number, in each block: a literal of a TEXT column is looked for as a text alone, and of others as both."""
     db = files.connect()

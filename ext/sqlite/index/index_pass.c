@@ -170,12 +170,14 @@ static void pass_append_by_index(const bloom_index *index, sqlite3_str *sql,
   const char *name = index->columns.list[condition.column].name;
   sqlite3_str_appendf(sql, " AND x.\"%w\" IN (SELECT y.\"%w\" FROM \"%w\".\"%w\" AS y WHERE"
                       " y.\"%w\" = +?%d", id, id, schema, source, name, 3 + i);
-  sqlite3_str_appendf(sql, " UNION ALL SELECT y.\"%w\" FROM \"%w\".\"%w\" AS y WHERE"
-                      " y.\"%w\" >= '' AND y.\"%w\" < '1'", id, schema, source, name, name);
+  sqlite3_str_appendf(sql, " UNION ALL SELECT y.\"%w\" FROM \"%w\".\"%w\" AS y WHERE y.\"%w\" >= ''"
+                      " AND y.\"%w\" < '1' AND y.\"%w\" = CAST(?%d AS NUMERIC)", id, schema, source,
+                      name, name, name, 3 + i);
   sqlite3_str_appendf(sql, " UNION ALL SELECT y.\"%w\" FROM bloom_index_list(?%d) AS l CROSS JOIN"
                       " \"%w\".\"%w\" AS y WHERE y.\"%w\" >= l.value AND y.\"%w\" < l.value ||"
-                      " CASE WHEN l.is_number THEN '1' ELSE 'f' END)", id, pass_exact_literal(i),
-                      schema, source, name, name);
+                      " CASE WHEN l.is_number THEN '1' ELSE 'f' END AND y.\"%w\" = CAST(?%d AS"
+                      " NUMERIC))", id, pass_exact_literal(i), schema, source, name, name, name,
+                      3 + i);
 }
 
 /* Appends the condition with number i, whose parameter is ?(3+i). */
@@ -431,17 +433,22 @@ static void numbers_add(index_list *list, sqlite3_int64 digits){
 }
 
 /* Sets *list to what texts begin with that are equal to a number, and do not begin with blanks, a
-** sign, a zero or a point; *is_set, unless they may begin with any digit: '5e-400' is 0. */
-static int numbers_list(index_list *list, double number, int *is_set){
+** sign, a zero or a point.  '5e-400' is 0, so that such texts may begin with any digit. */
+static int numbers_list(index_list *list, double number){
   char text[NUMBERS_DIGITS + 16];
   sqlite3_int64 digits = 0, first = 1;
   int i;
   if( number<0 ) number = -number;
-  *is_set = number>1e-300 && number<1e300;
   bloom_index_list_free(list);
-  if( !*is_set ) return SQLITE_OK;
   list->prefixes = sqlite3_malloc64(9*NUMBERS_DIGITS * sizeof(list->prefixes[0]));
   if( list->prefixes==NULL ) return SQLITE_NOMEM;
+  if( number<1e-300 || number>1e300 ){
+    while( list->num_values<9 ){
+      list->prefixes[list->num_values] = (index_prefix){{(char)('1' + list->num_values)}, 0};
+      list->num_values++;
+    }
+    return SQLITE_OK;
+  }
   /* 1.23456789e+05 */
   sqlite3_snprintf(sizeof(text), text, "%.*e", NUMBERS_DIGITS - 1, number);
   for(i=0; text[i]!='e' && text[i]; i++){
@@ -560,9 +567,10 @@ int bloom_index_numbers_form(bloom_index *index, const index_condition *conditio
   }else if( *form==INDEX_FORM_NUMBER && index_group_of(condition->kind)==INDEX_EQUALITY
             && !bloom_database_may_be_swapped(index->connection->db, "main") ){
     rc = numbers_have_index(index, condition, "=", &is_usable);
-    if( rc==SQLITE_OK && is_usable ) rc = numbers_list(list, sqlite3_value_double(value),
-                                                       &is_usable);
-    if( rc==SQLITE_OK && is_usable ) *form = INDEX_FORM_NUMBER_BY_INDEX;
+    if( is_usable ){
+      rc = numbers_list(list, sqlite3_value_double(value));
+      *form = INDEX_FORM_NUMBER_BY_INDEX;
+    }
   }
   return rc;
 }
