@@ -55,10 +55,10 @@ static int candidates_add_key(const candidates_search *search, sqlite3_value *va
   const int key = search->condition.key;
   const bloom_equality equality = search->index->config.keys[key].equality;
   const uint32_t hash_bits = search->generation->keys[key].hash_bits;
-  sqlite3 *db = search->index->connection->db;
   bloom_key_hashes hashes;
-  int i, rc = search->condition.is_literal ? bloom_literal_hashes(db, equality, value, &hashes)
-      : bloom_query_hashes(db, equality, value, &hashes);
+  int i, rc = bloom_hashes_of_value(search->index->connection->db, equality, value,
+                                    search->condition.is_literal ? BLOOM_TO_LOOK_FOR_LITERAL
+                                    : BLOOM_TO_LOOK_FOR, &hashes);
   if( rc==SQLITE_OK ) *is_all |= hashes.is_maybe;
   for(i=0; rc==SQLITE_OK && i<hashes.num_hashes; i++){
     rc = candidates_add_token(tokens, hashes.hashes[i] >> (64 - hash_bits));

@@ -218,7 +218,8 @@ static int index_check_look_up(const index_checker *checker, const index_generat
   index_block_set found;
   int i, rc = bloom_index_blocks_make(&found, generation->num_spans);
   if( rc==SQLITE_OK && !column->is_like ){
-    rc = bloom_query_hashes(index->connection->db, column->equality, value, &hashes);
+    rc = bloom_hashes_of_value(index->connection->db, column->equality, value,
+                               BLOOM_TO_LOOK_FOR, &hashes);
   }
   for(i=0; i<hashes.num_hashes && rc==SQLITE_OK; i++){
     const uint32_t hash_bits = generation->keys[checker->key].hash_bits;

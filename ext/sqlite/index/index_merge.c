@@ -78,7 +78,7 @@ int bloom_index_pairs_add(index_pairs *pairs, const index_key *key, uint32_t has
   int i, rc;
   if( key->is_like ) return pairs_add_text(pairs, key, lists, block, value);
   assert( hash_bits>0 && hash_bits<=INDEX_MAX_HASH_BITS );
-  rc = bloom_insert_hashes(key->equality, value, &hashes);
+  rc = bloom_hashes_of_value(NULL, key->equality, value, BLOOM_TO_STORE, &hashes);
   if( rc==SQLITE_OK ){
     rc = bloom_grow(&pairs->list, pairs->num_pairs + BLOOM_MAX_KEY_HASHES, &pairs->max_pairs,
                     sizeof(*pairs->list));

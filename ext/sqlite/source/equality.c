@@ -208,60 +208,44 @@ static int push_value(sqlite3_value *value, bloom_key_hashes *hashes){
   return SQLITE_OK;
 }
 
-/* What the hashes of a TEXT are for. */
-typedef enum text_use { TO_STORE, TO_LOOK_FOR, TO_LOOK_FOR_LITERAL } text_use;
-
 static int push_text_key(
-  bloom_equality rule, sqlite3_value *value, text_use use, bloom_key_hashes *hashes
+  bloom_equality rule, sqlite3_value *value, bloom_hash_use use, bloom_key_hashes *hashes
 ){
   size_t num_bytes;
   const char *text = text_of(value, &num_bytes);
-  text_form form;
+  const text_form form = text ? form_of(text, num_bytes) : FORM_TEXT;
+  const int is_long = form==FORM_NUMBER;
   int rc = SQLITE_OK;
   if( text==NULL ) return SQLITE_NOMEM;
-  form = form_of(text, num_bytes);
-  if( form==FORM_TEXT || form==FORM_NUMBER ){
+  if( form==FORM_TEXT || (is_long && use!=BLOOM_TO_STORE_NUMBER) ){
     rc = push_text(rule.collation, text, num_bytes, hashes);
   }
   if( rc!=SQLITE_OK || form==FORM_TEXT ) return rc;
-  if( use==TO_LOOK_FOR_LITERAL && form==FORM_NUMBER ) return rc;
+  if( is_long && use==BLOOM_TO_LOOK_FOR_LITERAL && rule.kind==BLOOM_COLUMN_TEXT ) return rc;
   /* A long number is one, too: the other side may have numeric affinity and yet hold a TEXT, as a
   ** column of a compound SELECT does. */
-  return push_number_of_text(rule, value, form, use!=TO_STORE, hashes);
+  return push_number_of_text(rule, value, form, use>=BLOOM_TO_LOOK_FOR, hashes);
 }
 
-/* Adds the hashes of a REAL in a column that can hold TEXT, or asked of one. */
-static int push_real_key(
-  bloom_equality rule, sqlite3_value *value, int is_query, bloom_key_hashes *hashes
+int bloom_hashes_of_value(
+  sqlite3 *db, bloom_equality rule, sqlite3_value *value, bloom_hash_use use,
+  bloom_key_hashes *hashes
 ){
-  const double real = sqlite3_value_double(value);
-  push_near(real, is_query, hashes);
-  return push_infinity(rule, real, hashes);
-}
-
-int bloom_insert_hashes(bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes){
-  const int type = sqlite3_value_type(value);
-  hashes->num_hashes = hashes->is_maybe = 0;
-  if( type==SQLITE_TEXT && rule.kind!=BLOOM_COLUMN_NONE ){
-    return push_text_key(rule, value, TO_STORE, hashes);
-  }
-  if( type==SQLITE_FLOAT && can_hold_text(rule) ) return push_real_key(rule, value, 0, hashes);
-  return push_value(value, hashes);
-}
-
-int bloom_query_hashes(
-  sqlite3 *db, bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes
-){
-  const int type = sqlite3_value_type(value);
+  const int type = sqlite3_value_type(value), is_query = use>=BLOOM_TO_LOOK_FOR;
+  const int is_real = type==SQLITE_FLOAT && can_hold_text(rule);
   int rc;
   hashes->num_hashes = 0;
-  hashes->is_maybe = type==SQLITE_FLOAT && can_hold_text(rule) && bloom_db_has_few_digits(db);
+  hashes->is_maybe = is_query && is_real && bloom_db_has_few_digits(db);
   if( type==SQLITE_TEXT && rule.kind!=BLOOM_COLUMN_NONE ){
-    return push_text_key(rule, value, TO_LOOK_FOR, hashes);
+    return push_text_key(rule, value, use, hashes);
   }
-  if( type==SQLITE_FLOAT && can_hold_text(rule) ) return push_real_key(rule, value, 1, hashes);
+  if( is_real ){
+    const double real = sqlite3_value_double(value);
+    push_near(real, is_query, hashes);
+    return push_infinity(rule, real, hashes);
+  }
   rc = push_value(value, hashes);
-  if( type==SQLITE_INTEGER && rule.kind!=BLOOM_COLUMN_NONE ){
+  if( is_query && type==SQLITE_INTEGER && rule.kind!=BLOOM_COLUMN_NONE ){
     const double real = (double)sqlite3_value_int64(value);
     /* An index on a REAL column is searched for the REAL next to an integer; up to 2^53 that is the
     ** integer itself. */
@@ -269,16 +253,6 @@ int bloom_query_hashes(
     else push_real(real, hashes);
   }
   return rc;
-}
-
-int bloom_literal_hashes(
-  sqlite3 *db, bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes
-){
-  if( rule.kind!=BLOOM_COLUMN_TEXT || sqlite3_value_type(value)!=SQLITE_TEXT ){
-    return bloom_query_hashes(db, rule, value, hashes);
-  }
-  hashes->num_hashes = hashes->is_maybe = 0;
-  return push_text_key(rule, value, TO_LOOK_FOR_LITERAL, hashes);
 }
 
 int bloom_plain_text_hash(
@@ -367,17 +341,4 @@ int bloom_cell_hashes(sqlite3_value *value, int is_query, bloom_key_hashes *hash
   /* 0 has no sign, nor has what may be read as 0. */
   for(; cell<=last; cell++) push(hashes, bloom_hash_of_cell(cell ? sign : 0, cell));
   return SQLITE_OK;
-}
-
-int bloom_insert_number_hashes(
-  bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes
-){
-  size_t num_bytes;
-  const char *text = text_of(value, &num_bytes);
-  text_form form;
-  hashes->num_hashes = hashes->is_maybe = 0;
-  if( text==NULL ) return SQLITE_NOMEM;
-  form = form_of(text, num_bytes);
-  if( form==FORM_TEXT ) return push_text(rule.collation, text, num_bytes, hashes);
-  return push_number_of_text(rule, value, form, 0, hashes);
 }

@@ -68,20 +68,22 @@ bloom_column_kind bloom_column_kind_of_affinity(char affinity);
 /* Returns 1 and sets *collation if it is one of SQLite's own, else 0.  The name may be NULL. */
 int bloom_collation_named(const char *name, bloom_collation *collation);
 
-/* Sets the hashes to store a value by.  SQLITE_OK or SQLITE_NOMEM. */
-int bloom_insert_hashes(bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes);
+/* What the hashes of a value are for. */
+typedef enum bloom_hash_use {
+  BLOOM_TO_STORE,
+  BLOOM_TO_STORE_NUMBER, /* of a TEXT that is a number without that of its text: whatever equals it
+                         ** is looked for by its number, too */
+  BLOOM_TO_LOOK_FOR,     /* it may be there if the connection writes REALs with few digits, and one
+                         ** may be compared as a text */
+  BLOOM_TO_LOOK_FOR_LITERAL /* which has no affinity of its own: a column of affinity TEXT is
+                         ** compared with its text alone, so a number of many digits, or infinity,
+                         ** is not looked for */
+} bloom_hash_use;
 
-/* Sets the hashes to ask for a value by: it may be there if the connection writes REALs with few
-** digits, and one may be compared as a text.  SQLITE_OK or SQLITE_NOMEM. */
-int bloom_query_hashes(
-  sqlite3 *db, bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes
-);
-
-/* Sets the hashes to ask for a literal by, which has no affinity of its own: a column of affinity
-** TEXT is compared with its text alone, so a number of many digits, or infinity, is not asked
-** for. */
-int bloom_literal_hashes(
-  sqlite3 *db, bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes
+/* Sets the hashes of a value.  db is not used to store it.  SQLITE_OK or SQLITE_NOMEM. */
+int bloom_hashes_of_value(
+  sqlite3 *db, bloom_equality rule, sqlite3_value *value, bloom_hash_use use,
+  bloom_key_hashes *hashes
 );
 
 /* Returns 1 if a TEXT may be equal to a number, as what is read from it, or as "Inf". */
@@ -95,10 +97,6 @@ int bloom_may_equal_number(sqlite3_value *value, int *is_number);
 ** it: where `=` holds one of these is that one, whatever the column.  Numbers pass for each other
 ** if their first 12 digits agree.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_cell_hashes(sqlite3_value *value, int is_query, bloom_key_hashes *hashes);
-
-/* Sets *hashes to those to store a TEXT that is a number by, but for that of its text: whatever
-** equals it is looked for by its number, too.  SQLITE_OK or SQLITE_NOMEM. */
-int bloom_insert_number_hashes(bloom_equality rule, sqlite3_value *value, bloom_key_hashes *hashes);
 
 /* Sets the hash of a TEXT that is no number, to store it and to look for it, without an object of
 ** SQLite's; none if it may be a number.  SQLITE_OK or SQLITE_NOMEM. */

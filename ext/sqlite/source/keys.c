@@ -68,27 +68,17 @@ static int is_cell(const bloom_key_rules *rules, int column, int is_number, int 
   return *num_units>MAX_EXACT_UNITS;
 }
 
-/* Hashes a value to look for it where there is a db, else to store it; and its cells, unless they
-** are NULL. */
+/* Hashes a value; and its cells, unless they are NULL. */
 static int hash_value(
-  sqlite3 *db, bloom_equality rule, sqlite3_value *value, part_hashes *part, part_hashes *cells
+  sqlite3 *db, bloom_equality rule, sqlite3_value *value, bloom_hash_use use, part_hashes *part,
+  part_hashes *cells
 ){
   bloom_key_hashes hashes;
-  int rc = db ? bloom_query_hashes(db, rule, value, &hashes)
-              : bloom_insert_hashes(rule, value, &hashes);
+  int rc = bloom_hashes_of_value(db, rule, value, use, &hashes);
   if( rc==SQLITE_OK ) add_part_hashes(part, &hashes);
   if( rc!=SQLITE_OK || cells==NULL ) return rc;
-  rc = bloom_cell_hashes(value, db!=NULL, &hashes);
+  rc = bloom_cell_hashes(value, use>=BLOOM_TO_LOOK_FOR, &hashes);
   if( rc==SQLITE_OK ) add_part_hashes(cells, &hashes);
-  return rc;
-}
-
-/* Sets the hash of a number.  A TEXT in a column of numbers, such as '5' with a NUL, would have
-** more than one unit allows. */
-static int hash_stored_number(bloom_equality rule, sqlite3_value *value, part_hashes *part){
-  bloom_key_hashes hashes;
-  const int rc = bloom_insert_number_hashes(rule, value, &hashes);
-  if( rc==SQLITE_OK ) add_part_hashes(part, &hashes);
   return rc;
 }
 
@@ -175,8 +165,8 @@ static int hash_selected_value(
   if( rc==SQLITE_OK ) rc = bind_value(reader->row, value);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(reader->connection, reader->row);
   if( rc==SQLITE_ROW ) {
-    rc = hash_value(reader->connection->db, rule, sqlite3_column_value(reader->row, 0), part,
-                    cells);
+    rc = hash_value(reader->connection->db, rule, sqlite3_column_value(reader->row, 0),
+                    BLOOM_TO_LOOK_FOR, part, cells);
   }
   sqlite3_reset(reader->row);
   return rc;
@@ -227,11 +217,15 @@ static int hash_columns(
     if( is_cell(rules, i, is_number, &num_units) ) wanted = &cells;
     if( parts==NULL ){
       rc = hash_read_value(reader, rule, value, &part, wanted);
-    }else if( !is_query && rules->has_cells && is_number && wanted==NULL
-              && rule.kind==BLOOM_COLUMN_NUMBER && sqlite3_value_type(parts[i])==SQLITE_TEXT ){
-      rc = hash_stored_number(rule, parts[i], &part);
+    }else if( is_query ){
+      rc = hash_value(reader->connection->db, rule, parts[i], BLOOM_TO_LOOK_FOR, &part, wanted);
     }else{
-      rc = hash_value(reader ? reader->connection->db : NULL, rule, parts[i], &part, wanted);
+      /* A TEXT in a column of numbers, such as '5' with a NUL, would have more than one unit
+      ** allows. */
+      const int is_one_unit = rules->has_cells && is_number && wanted==NULL
+        && rule.kind==BLOOM_COLUMN_NUMBER;
+      rc = hash_value(NULL, rule, parts[i], is_one_unit ? BLOOM_TO_STORE_NUMBER : BLOOM_TO_STORE,
+                      &part, wanted);
     }
     if( rc!=SQLITE_OK ) return rc;
     assert(part.num_hashes>0); /* no value is NULL */
@@ -296,8 +290,8 @@ int bloom_hashes_of_key(
   }
   if( rules->num_columns>1 ) return hash_tuple(rules, reader, key.value, hashes);
   if( rules->num_columns==1 ) rule = rules->columns[0];
-  rc = reader ? bloom_query_hashes(reader->connection->db, rule, key.value, &few)
-              : bloom_insert_hashes(rule, key.value, &few);
+  rc = bloom_hashes_of_value(reader ? reader->connection->db : NULL, rule, key.value,
+                             reader ? BLOOM_TO_LOOK_FOR : BLOOM_TO_STORE, &few);
   if( rc!=SQLITE_OK ) return rc;
   hashes->is_maybe = few.is_maybe;
   hashes->num_hashes = few.num_hashes;
