@@ -15,6 +15,7 @@
 #include "index.h"
 #include "index_merge.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -271,7 +272,7 @@ static int index_declare(bloom_index *index){
 
 /* Drops what there is of the index. */
 static int index_drop(bloom_index *index){
-  const int rc = bloom_index_tables_drop_all(index);
+  const int rc = bloom_index_tables_drop(index, INT_MAX);
   return rc==SQLITE_OK ? bloom_index_triggers_drop(index) : rc;
 }
 

@@ -118,16 +118,15 @@ int bloom_index_tables_missing(bloom_index *index, int has_state, char **names);
 ** index is dropped. */
 int bloom_index_tables_upgrade(bloom_index *index);
 
-/* Drops the first num_tables of them; or, by the arguments of CREATE, all, whatever stands in their
-** place. */
+/* Drops, by the arguments of CREATE, the first num_tables of them; INT_MAX: all, those of bloom 1.2
+** and NAME_canary, too. */
 int bloom_index_tables_drop(bloom_index *index, int num_tables);
-int bloom_index_tables_drop_all(bloom_index *index);
 
 /* Sets *is_own to whether the name and the text of a table prove that it is one of the index's. */
 int bloom_index_tables_own(const bloom_index *index, const char *name, const char *sql,
                            int *is_own);
 
-/* Renames the tables, and NAME_canary. */
+/* Renames those that are there. */
 int bloom_index_tables_rename(bloom_index *index, const char *new_name);
 
 /* Makes NAME_canary with its row where rowids are hidden. */
@@ -139,6 +138,6 @@ int bloom_index_canary_compare(bloom_index *index, int *is_same);
 /* The columns of NAME_changed and NAME_canary. */
 #define INDEX_CHANGED_COLUMNS "(id INTEGER UNIQUE)"
 #define INDEX_CANARY_COLUMN   "moved_by_vacuum"
-#define INDEX_CANARY_FORM     "*(" INDEX_CANARY_COLUMN ")"
+#define INDEX_CANARY_FORM     "(" INDEX_CANARY_COLUMN ")"
 
 #endif

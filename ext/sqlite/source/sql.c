@@ -255,24 +255,30 @@ int bloom_sql_copy_text(sqlite3_stmt *row, int column, char **text){
   return *text ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-int bloom_sql_drop(
-  bloom_connection *connection, const char *schema, char *name, const char *columns
+int bloom_sql_find_table(
+  bloom_connection *connection, const char *schema, const char *name, const char *columns,
+  int *is_there
 ){
   char *begin = name ? sqlite3_mprintf("CREATE TABLE \"%w\"", name) : NULL;
   const char *sql = NULL;
   sqlite3_stmt *row = NULL;
-  int is_own = 0, rc = begin==NULL ? SQLITE_NOMEM : bloom_sql_row(connection, &row,
-      "SELECT sql FROM \"%w\".sqlite_master WHERE type = 'table' AND rootpage > 0"
-      " AND name = %Q COLLATE NOCASE", schema, name);
+  int rc = begin ? bloom_sql_row(connection, &row, "SELECT sql FROM \"%w\".sqlite_master"
+                                 " WHERE type = 'table' AND rootpage > 0"
+                                 " AND name = %Q COLLATE NOCASE", schema, name) : SQLITE_NOMEM;
   if( rc==SQLITE_ROW ) rc = bloom_sql_column_text(row, 0, &sql);
-  if( rc==SQLITE_OK && sql && strncmp(sql, begin, strlen(begin))==0 ){
-    is_own = sqlite3_strglob(columns, sql + strlen(begin))==0;
-  }
-  rc = bloom_sql_end(row, rc);
-  if( rc==SQLITE_OK && is_own ){
+  *is_there = sql && strncmp(sql, begin, strlen(begin))==0
+    && sqlite3_strglob(columns, sql + strlen(begin))==0;
+  sqlite3_free(begin);
+  return bloom_sql_end(row, rc);
+}
+
+int bloom_sql_drop(
+  bloom_connection *connection, const char *schema, char *name, const char *columns
+){
+  int is_there, rc = bloom_sql_find_table(connection, schema, name, columns, &is_there);
+  if( rc==SQLITE_OK && is_there ){
     rc = bloom_sql_run(connection, "DROP TABLE \"%w\".\"%w\"", schema, name);
   }
-  sqlite3_free(begin);
   sqlite3_free(name);
   return rc;
 }

@@ -107,8 +107,15 @@ int bloom_sql_column_text(sqlite3_stmt *row, int column, const char **text);
 ** SQLITE_NOMEM. */
 int bloom_sql_copy_text(sqlite3_stmt *row, int column, char **text);
 
-/* Drops the table of a name, which is freed, if its SQL is CREATE TABLE "name" and what matches
-** columns, a pattern of GLOB: any other is the user's. */
+/* Sets *is_there to whether there is a table of a name whose SQL is CREATE TABLE "name" and what
+** matches columns, a pattern of GLOB: any other is the user's.  Without SQL's GLOB, which the
+** application may have replaced.  name may be NULL: SQLITE_NOMEM. */
+int bloom_sql_find_table(
+  bloom_connection *connection, const char *schema, const char *name, const char *columns,
+  int *is_there
+);
+
+/* Drops the table that it finds.  name is freed. */
 int bloom_sql_drop(
   bloom_connection *connection, const char *schema, char *name, const char *columns
 );
