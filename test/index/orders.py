@@ -67,6 +67,16 @@ for state in "merged", "unmerged", "emptied":
         case(newest, "%s, %s" % (name, state), sql, state)
 
 
+@test
+def unmerged_ids_that_are_far_apart(files):
+    """300 rows are few, whatever their ids."""
+    db = make(files.connect(":memory:"))
+    execute(db, "UPDATE log SET id = -1000 * id", "UPDATE log SET id = -id", "INSERT INTO log_index(log_index) VALUES ('rebuild')",
+            "INSERT INTO log %sSELECT 1000 * i, 1700000000 + i / 10, %s FROM c" % (count_to(NUM_ROWS + 300, NUM_ROWS + 1), MESSAGE))
+    for name in "the newest", "max", "a pattern":
+        is_short(db, NEWEST[name], 5)
+
+
 VALUES = {
     "text": ("strftime('%Y-%m-%d %H:%M:%S', 1700000000 + i / 10, 'unixepoch')", "TEXT"), "text, NOCASE": ("printf('Key%06d', i / 3)", "TEXT COLLATE NOCASE"),
     "text, RTRIM": ("printf('key%06d  ', i / 3)", "TEXT COLLATE RTRIM"), "long text": ("printf('a beginning that all of them have %06d', i)", "TEXT"), "Cyrillic": ("'ключ' || printf('%06d', i)", ""),

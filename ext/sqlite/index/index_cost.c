@@ -60,9 +60,8 @@ int bloom_index_cost_access(bloom_index *index, char *sql, index_access *access)
 double bloom_index_cost_num_rows(const index_layout *layout, sqlite3_int64 last){
   const double behind = (double)last - (double)layout->covered;
   /* Ids may have gaps: as far as ids are apart among merged rows, so they are behind them. */
-  const double num_ids = (double)layout->covered - (double)layout->first + 1;
-  const double density = num_ids>(double)layout->num_rows ? (double)layout->num_rows/num_ids : 1;
-  const double num_rows = (double)layout->num_rows + (behind>0 ? behind*density : 0);
+  const double more = behind>0 ? behind*bloom_index_density(layout) : 0;
+  const double num_rows = (double)layout->num_rows + more;
   return num_rows<COST_MAX_ROWS ? num_rows : COST_MAX_ROWS;
 }
 

@@ -79,6 +79,12 @@ typedef struct index_layout {
   index_generation generations[INDEX_MAX_GENERATIONS];
 } index_layout;
 
+/* Returns how many merged rows an id has on average, at most 1: ids may have gaps. */
+static inline double bloom_index_density(const index_layout *layout){
+  const double num_ids = (double)layout->covered - (double)layout->first + 1;
+  return num_ids>(double)layout->num_rows ? (double)layout->num_rows/num_ids : 1;
+}
+
 /* Sets *layout to what the one row of NAME_state says, which is valid until the next call.
 ** SQLITE_CORRUPT_VTAB where it is damaged, or `covered` is not the layout's. */
 int bloom_index_layout_read(bloom_index *index, const index_layout **layout);

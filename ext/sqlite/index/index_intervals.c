@@ -95,11 +95,9 @@ int bloom_index_intervals_unite(index_intervals *intervals, const index_interval
 }
 
 double bloom_index_interval_rows(const index_layout *layout, index_interval interval){
-  const double num_ids = (double)layout->covered - (double)layout->first + 1;
   const double first = (double)(interval.first>layout->first ? interval.first : layout->first);
   const double last = (double)(interval.last<layout->covered ? interval.last : layout->covered);
-  return last<first ? 0 : (last - first + 1) * (num_ids>(double)layout->num_rows
-                                                ? (double)layout->num_rows / num_ids : 1);
+  return last<first ? 0 : (last - first + 1) * bloom_index_density(layout);
 }
 
 double bloom_index_intervals_rows(const index_layout *layout, const index_intervals *intervals){

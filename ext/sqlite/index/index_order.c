@@ -37,8 +37,8 @@
 # define INDEX_MOST_OVERLAP 0.25
 #endif
 
-/* Rows that are not merged are items of their own; where there are more, several are one. */
-#define ORDER_MOST_ITEMS 16384
+/* So many rows that are not merged are items of their own, then two are one, and so on. */
+#define ORDER_SINGLE_ROWS 16384
 
 /* Directories that are looked at for a plan. */
 #define ORDER_SAMPLED 4
@@ -204,12 +204,12 @@ static int order_add_row(index_slices *order, const index_layout *layout, int nu
 }
 
 /* Adds the rows that are not merged, or changed since: reads them once. */
-static int order_add_unmerged(index_slices *order, double num_unmerged){
-  const double rows_of_item = num_unmerged/ORDER_MOST_ITEMS;
+static int order_add_unmerged(index_slices *order){
   bloom_index *index = order->index;
   index_list list = {.intervals = &order->unmerged};
   order_item item = {.generation = -1};
   bloom_zone_span all = bloom_zone_nothing(), span;
+  double num_read = 0;
   int has_null = 0, has_row, rc;
   sqlite3_stmt *row;
   sqlite3_str *sql;
@@ -233,7 +233,7 @@ static int order_add_unmerged(index_slices *order, double num_unmerged){
       item.num_rows++;
       has_null |= bloom_zone_is_empty(&span);
       all = bloom_zone_hull(all, span);
-      if( item.num_rows<rows_of_item ) continue;
+      if( item.num_rows<=num_read++/ORDER_SINGLE_ROWS ) continue;
     }else if( rc==SQLITE_DONE ){
       rc = SQLITE_OK;
     }
@@ -263,7 +263,8 @@ static int order_begin(index_slices *order, int *is_too_dear){
   order->last = layout->covered;
   for(i=0; i<order->unmerged.num_intervals; i++){
     const index_interval interval = order->unmerged.list[i];
-    num_unmerged += (double)interval.last - (double)interval.first + 1;
+    num_unmerged += 1 + ((double)interval.last - (double)interval.first)
+      * bloom_index_density(layout);
     if( interval.last>order->last ) order->last = interval.last;
   }
   num_rows = bloom_index_intervals_rows(layout, &order->merged) + num_unmerged;
@@ -274,7 +275,7 @@ static int order_begin(index_slices *order, int *is_too_dear){
     *is_too_dear = num_rows>0.6*(double)layout->num_rows + INDEX_SORTED_ROWS;
     return SQLITE_OK;
   }
-  rc = order_add_unmerged(order, num_unmerged);
+  rc = order_add_unmerged(order);
   for(number=0; number<layout->num_generations && rc==SQLITE_OK; number++){
     const uint32_t num = bloom_index_zones_num_directories(&layout->generations[number]);
     for(i=0; i<num && rc==SQLITE_OK; i++){
