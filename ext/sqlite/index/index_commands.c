@@ -260,31 +260,34 @@ static int index_check_pairs(index_checker *checker, const index_generation *gen
   index_union *lists = sqlite3_malloc64(sizeof(*lists));
   uint32_t j, at = 0;
   size_t i;
-  int is_found = 1, rc = lists ? bloom_index_pairs_sort(pairs) : SQLITE_NOMEM;
+  int is_found = 1, rc = lists ? bloom_index_pairs_take(pairs) : SQLITE_NOMEM;
   *missing = UINT32_MAX;
   if( lists ) lists->runs = NULL;
   for(j=0; j<of_key->num_runs; j++) runs[j] = &of_key->runs[j];
-  if( rc==SQLITE_OK && pairs->num_pairs>0 ){
+  if( rc==SQLITE_OK && pairs->num_listed>0 ){
     rc = bloom_index_union_start(lists, checker->index, checker->key, of_key, runs,
                                  (int)of_key->num_runs,
                                  pairs->list[0] >> INDEX_PAIR_BLOCK_BITS);
     if( rc==SQLITE_OK ) rc = bloom_index_union_next(lists, &is_found);
   }
-  for(i=0; i<pairs->num_pairs && rc==SQLITE_OK && *missing==UINT32_MAX; i++){
-    const uint64_t token = pairs->list[i] >> INDEX_PAIR_BLOCK_BITS;
-    const uint32_t block = (uint32_t)pairs->list[i] & mask;
-    const uint32_t segment = block/BLOOM_SEGMENT_BLOCKS;
-    while( rc==SQLITE_OK && is_found && (lists->token<token
-           || (lists->token==token && lists->segment<segment)) ){
-      rc = bloom_index_union_next(lists, &is_found);
-      at = 0;
+  while( rc==SQLITE_OK && pairs->num_listed>0 && *missing==UINT32_MAX ){
+    for(i=0; i<pairs->num_listed && rc==SQLITE_OK && *missing==UINT32_MAX; i++){
+      const uint64_t token = pairs->list[i] >> INDEX_PAIR_BLOCK_BITS;
+      const uint32_t block = (uint32_t)pairs->list[i] & mask;
+      const uint32_t segment = block/BLOOM_SEGMENT_BLOCKS;
+      while( rc==SQLITE_OK && is_found && (lists->token<token
+             || (lists->token==token && lists->segment<segment)) ){
+        rc = bloom_index_union_next(lists, &is_found);
+        at = 0;
+      }
+      if( rc!=SQLITE_OK ) break;
+      if( is_found && lists->token==token && lists->segment==segment ){
+        while( at<lists->num_blocks && lists->blocks[at]<block%BLOOM_SEGMENT_BLOCKS ) at++;
+        if( at<lists->num_blocks && lists->blocks[at]==block%BLOOM_SEGMENT_BLOCKS ) continue;
+      }
+      *missing = block;
     }
-    if( rc!=SQLITE_OK ) break;
-    if( is_found && lists->token==token && lists->segment==segment ){
-      while( at<lists->num_blocks && lists->blocks[at]<block%BLOOM_SEGMENT_BLOCKS ) at++;
-      if( at<lists->num_blocks && lists->blocks[at]==block%BLOOM_SEGMENT_BLOCKS ) continue;
-    }
-    *missing = block;
+    if( rc==SQLITE_OK ) rc = bloom_index_pairs_take(pairs);
   }
   if( lists ) bloom_index_union_end(lists);
   sqlite3_free(lists);
@@ -312,7 +315,8 @@ static int index_check_generation_rows(index_checker *checker, const index_gener
   if( rc==SQLITE_OK && key->is_range ){
     rc = bloom_index_zones_start(index, generation, checker->key, &zones);
   }
-  if( rc==SQLITE_OK ) rc = bloom_index_pairs_start(&pairs, lists);
+  if( rc==SQLITE_OK ) rc = bloom_index_pairs_start(&pairs, lists,
+                                                  generation->keys[checker->key].hash_bits);
   sqlite3_bind_int64(checker->rows, 1, first);
   sqlite3_bind_int64(checker->rows, 2, last);
   while( rc==SQLITE_OK && has_row && missing==UINT32_MAX ){
@@ -336,13 +340,12 @@ static int index_check_generation_rows(index_checker *checker, const index_gener
           break;
         }
       }else if( rc==SQLITE_OK ){
-        rc = bloom_index_pairs_add(&pairs, key, generation->keys[checker->key].hash_bits, lists,
-                                   block, value);
+        rc = bloom_index_pairs_add(&pairs, key, block, value);
       }
     }else if( rc==SQLITE_DONE ){
       rc = SQLITE_OK;
     }
-    if( rc==SQLITE_OK && (!has_row || pairs.num_pairs>=INDEX_MAX_PAIRS) ){
+    if( rc==SQLITE_OK && (!has_row || bloom_index_pairs_bytes(&pairs)>=INDEX_MAX_BYTES) ){
       rc = index_check_pairs(checker, generation, &pairs, &missing);
     }
   }

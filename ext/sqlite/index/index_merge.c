@@ -7,14 +7,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../core/bytes.h"
+
 /* == Pairs in memory =================================================================== */
 
 /* Fewer are sorted by qsort(). */
 #define PAIRS_FEW 4096
 #define PAIRS_DIGIT_BITS 11
 
-int bloom_index_pairs_start(index_pairs *pairs, const bloom_lists *lists){
+/* A chain of chunks: 4 bytes, the place of the next one, and 28 of gaps, 7 bits each. */
+#define PAIRS_CHUNK_BYTES 32
+typedef struct index_gaps {
+  uint32_t first, end; /* places in chunks: of the first one, and behind the last gap; or 0 */
+  uint32_t block;      /* the last one */
+} index_gaps;
+
+#define PAIRS_BLOCK_MASK (((uint32_t)1 << INDEX_PAIR_BLOCK_BITS) - 1)
+
+int bloom_index_pairs_start(index_pairs *pairs, const bloom_lists *lists, uint32_t hash_bits){
   memset(pairs, 0, sizeof(*pairs));
+  pairs->lists = lists;
+  pairs->hash_bits = hash_bits;
   if( lists ){
     const size_t num_words = lists->num_lists/64 + 1;
     pairs->has = sqlite3_malloc64(num_words * sizeof(*pairs->has));
@@ -24,42 +37,92 @@ int bloom_index_pairs_start(index_pairs *pairs, const bloom_lists *lists){
   return SQLITE_OK;
 }
 
+/* Forgets which lists the block at hand is in. */
+static void pairs_end_block(index_pairs *pairs){
+  size_t i;
+  for(i=pairs->first_of_block; pairs->has && i<pairs->num_listed; i++){
+    pairs->has[pairs->list[i] >> INDEX_PAIR_BLOCK_BITS >> 6] = 0;
+  }
+  pairs->first_of_block = pairs->num_listed;
+}
+
+void bloom_index_pairs_clear(index_pairs *pairs){
+  if( !pairs->is_taken ) pairs_end_block(pairs);
+  sqlite3_free(pairs->gaps);
+  sqlite3_free(pairs->chunks);
+  pairs->gaps = NULL;
+  pairs->chunks = NULL;
+  pairs->num_bytes = pairs->max_bytes = pairs->num_listed = pairs->first_of_block = 0;
+  pairs->is_unordered = pairs->is_taken = 0;
+  pairs->next_token = 0;
+}
+
 void bloom_index_pairs_free(index_pairs *pairs){
+  bloom_index_pairs_clear(pairs);
   sqlite3_free(pairs->list);
   sqlite3_free(pairs->has);
   memset(pairs, 0, sizeof(*pairs));
 }
 
-/* Forgets which lists the block at hand is in. */
-static void pairs_end_block(index_pairs *pairs){
+/* Appends the listed pairs, of whole blocks, to their chains. */
+static int pairs_chain(index_pairs *pairs){
   size_t i;
-  for(i=pairs->first_of_block; pairs->has && i<pairs->num_pairs; i++){
-    pairs->has[pairs->list[i] >> INDEX_PAIR_BLOCK_BITS >> 6] = 0;
+  int rc;
+  assert( pairs->first_of_block==pairs->num_listed );
+  if( pairs->gaps==NULL ){
+    const size_t num_bytes = pairs->lists->num_lists * sizeof(*pairs->gaps);
+    pairs->gaps = sqlite3_malloc64(num_bytes);
+    if( pairs->gaps==NULL ) return SQLITE_NOMEM;
+    memset(pairs->gaps, 0, num_bytes);
+    pairs->num_bytes = PAIRS_CHUNK_BYTES; /* a place 0 is none */
   }
-  pairs->first_of_block = pairs->num_pairs;
-}
-
-void bloom_index_pairs_clear(index_pairs *pairs){
-  pairs_end_block(pairs);
-  pairs->num_pairs = pairs->first_of_block = 0;
+  rc = bloom_grow(&pairs->chunks, pairs->num_bytes + PAIRS_CHUNK_BYTES*pairs->num_listed,
+                  &pairs->max_bytes, 1);
+  if( rc!=SQLITE_OK ) return rc;
+  for(i=0; i<pairs->num_listed; i++){
+    index_gaps *gaps = &pairs->gaps[pairs->list[i] >> INDEX_PAIR_BLOCK_BITS];
+    const uint32_t block = (uint32_t)pairs->list[i] & PAIRS_BLOCK_MASK;
+    uint32_t gap = block - gaps->block; /* modulo 2^32 */
+    pairs->is_unordered |= block<gaps->block;
+    gaps->block = block;
+    do{
+      if( gaps->end%PAIRS_CHUNK_BYTES==0 ){
+        const uint32_t next = (uint32_t)pairs->num_bytes;
+        if( gaps->end==0 ) gaps->first = next;
+        else bloom_store32_le(pairs->chunks + gaps->end - PAIRS_CHUNK_BYTES, next);
+        gaps->end = next + 4;
+        pairs->num_bytes += PAIRS_CHUNK_BYTES;
+      }
+      pairs->chunks[gaps->end++] = (uint8_t)(gap>0x7f ? gap | 0x80 : gap);
+      gap >>= 7;
+    }while( gap>0 );
+  }
+  pairs->num_listed = pairs->first_of_block = 0;
+  return SQLITE_OK;
 }
 
 /* Adds the lists of a text. */
-static int pairs_add_text(index_pairs *pairs, const index_key *key, const bloom_lists *lists,
-                          uint32_t block, sqlite3_value *value){
+static int pairs_add_text(index_pairs *pairs, const index_key *key, uint32_t block,
+                          sqlite3_value *value){
   uint32_t numbers[BLOOM_TEXT_ROOM];
   uint64_t *has = pairs->has, *next;
   index_text text;
   size_t num_numbers, i;
-  assert( lists!=NULL && has!=NULL && block<(uint32_t)1<<INDEX_PAIR_BLOCK_BITS );
-  if( block!=pairs->block ) pairs_end_block(pairs);
-  pairs->block = block;
+  assert( has!=NULL && block<=PAIRS_BLOCK_MASK && !pairs->is_taken );
+  if( block!=pairs->block ){
+    pairs_end_block(pairs);
+    if( pairs->num_listed>=INDEX_LISTED_PAIRS ){
+      const int rc = pairs_chain(pairs);
+      if( rc!=SQLITE_OK ) return rc;
+    }
+    pairs->block = block;
+  }
   bloom_index_text_begin(&text, key, value);
-  while( (num_numbers = bloom_index_text_next(&text, lists, numbers))>0 ){
-    const int rc = bloom_grow(&pairs->list, pairs->num_pairs + num_numbers, &pairs->max_pairs,
+  while( (num_numbers = bloom_index_text_next(&text, pairs->lists, numbers))>0 ){
+    const int rc = bloom_grow(&pairs->list, pairs->num_listed + num_numbers, &pairs->max_listed,
                               sizeof(*pairs->list));
     if( rc!=SQLITE_OK ) return rc;
-    next = pairs->list + pairs->num_pairs;
+    next = pairs->list + pairs->num_listed;
     for(i=0; i<num_numbers; i++){
       uint64_t *word = &has[numbers[i]/64];
       const uint64_t before = *word, after = before | (uint64_t)1 << numbers[i]%64;
@@ -67,24 +130,25 @@ static int pairs_add_text(index_pairs *pairs, const index_key *key, const bloom_
       next += before!=after;
       *word = after;
     }
-    pairs->num_pairs = (size_t)(next - pairs->list);
+    pairs->num_listed = (size_t)(next - pairs->list);
   }
   return SQLITE_OK;
 }
 
-int bloom_index_pairs_add(index_pairs *pairs, const index_key *key, uint32_t hash_bits,
-                          const bloom_lists *lists, uint32_t block, sqlite3_value *value){
+int bloom_index_pairs_add(index_pairs *pairs, const index_key *key, uint32_t block,
+                          sqlite3_value *value){
+  const uint32_t hash_bits = pairs->hash_bits;
   bloom_key_hashes hashes;
   int i, rc;
-  if( key->is_like ) return pairs_add_text(pairs, key, lists, block, value);
+  if( key->is_like ) return pairs_add_text(pairs, key, block, value);
   assert( hash_bits>0 && hash_bits<=INDEX_MAX_HASH_BITS );
   rc = bloom_hashes_of_value(NULL, key->equality, value, BLOOM_TO_STORE, &hashes);
   if( rc==SQLITE_OK ){
-    rc = bloom_grow(&pairs->list, pairs->num_pairs + BLOOM_MAX_KEY_HASHES, &pairs->max_pairs,
+    rc = bloom_grow(&pairs->list, pairs->num_listed + BLOOM_MAX_KEY_HASHES, &pairs->max_listed,
                     sizeof(*pairs->list));
   }
   for(i=0; rc==SQLITE_OK && i<hashes.num_hashes; i++){
-    pairs->list[pairs->num_pairs++] = hashes.hashes[i] >> (64 - hash_bits) << INDEX_PAIR_BLOCK_BITS
+    pairs->list[pairs->num_listed++] = hashes.hashes[i] >> (64 - hash_bits) << INDEX_PAIR_BLOCK_BITS
         | block;
   }
   return rc;
@@ -114,19 +178,18 @@ static void pairs_sort_by_digit(const uint64_t *from, uint64_t *to, size_t num_p
 /* Sorts many pairs by the bits in which they differ; by those of blocks only if blocks do not
 ** ascend. */
 static int pairs_sort_many(index_pairs *pairs){
-  const uint64_t mask = ((uint64_t)1 << INDEX_PAIR_BLOCK_BITS) - 1;
-  uint64_t *other = sqlite3_malloc64(pairs->max_pairs * sizeof(*other));
+  uint64_t *other = sqlite3_malloc64(pairs->max_listed * sizeof(*other));
   uint64_t differ = 0;
   size_t i;
   int shift = INDEX_PAIR_BLOCK_BITS;
   if( other==NULL ) return SQLITE_NOMEM;
-  for(i=1; i<pairs->num_pairs; i++){
+  for(i=1; i<pairs->num_listed; i++){
     differ |= pairs->list[i] ^ pairs->list[0];
-    if( (pairs->list[i] & mask)<(pairs->list[i-1] & mask) ) shift = 0;
+    if( (pairs->list[i] & PAIRS_BLOCK_MASK)<(pairs->list[i-1] & PAIRS_BLOCK_MASK) ) shift = 0;
   }
   for(; shift<64 && differ>>shift; shift+=PAIRS_DIGIT_BITS){
     uint64_t *sorted = other;
-    pairs_sort_by_digit(pairs->list, other, pairs->num_pairs, shift);
+    pairs_sort_by_digit(pairs->list, other, pairs->num_listed, shift);
     other = pairs->list;
     pairs->list = sorted;
   }
@@ -134,19 +197,63 @@ static int pairs_sort_many(index_pairs *pairs){
   return SQLITE_OK;
 }
 
-int bloom_index_pairs_sort(index_pairs *pairs){
-  size_t i, num_left = 0;
-  int rc = SQLITE_OK;
-  pairs_end_block(pairs);
-  if( pairs->num_pairs==0 ) return SQLITE_OK;
-  if( pairs->num_pairs>=PAIRS_FEW ) rc = pairs_sort_many(pairs);
-  else qsort(pairs->list, pairs->num_pairs, sizeof(pairs->list[0]), pairs_compare);
-  if( rc!=SQLITE_OK ) return rc;
-  for(i=0; i<pairs->num_pairs; i++){
-    if( i==0 || pairs->list[i]!=pairs->list[num_left-1] ) pairs->list[num_left++] = pairs->list[i];
+/* Sorts listed pairs, from one on, and leaves each once. */
+static int pairs_sort(index_pairs *pairs, size_t first){
+  size_t i, num_left = first;
+  if( first==0 && pairs->num_listed>=PAIRS_FEW ){
+    const int rc = pairs_sort_many(pairs);
+    if( rc!=SQLITE_OK ) return rc;
+  }else if( pairs->num_listed>first ){
+    qsort(pairs->list + first, pairs->num_listed - first, sizeof(pairs->list[0]), pairs_compare);
   }
-  pairs->num_pairs = pairs->first_of_block = num_left;
+  for(i=first; i<pairs->num_listed; i++){
+    if( i>first && pairs->list[i]==pairs->list[num_left-1] ) continue;
+    pairs->list[num_left++] = pairs->list[i];
+  }
+  pairs->num_listed = num_left;
   return SQLITE_OK;
+}
+
+/* Lists the pairs of a chain behind others. */
+static int pairs_unchain(index_pairs *pairs, uint32_t token){
+  const index_gaps gaps = pairs->gaps[token];
+  const size_t first = pairs->num_listed;
+  uint32_t at = gaps.first + 4, block = 0, gap = 0, shift = 0;
+  int rc = SQLITE_OK;
+  if( gaps.end==0 ) return SQLITE_OK;
+  while( at!=gaps.end ){
+    uint32_t byte;
+    if( at%PAIRS_CHUNK_BYTES==0 ) at = 4 + bloom_load32_le(pairs->chunks + at - PAIRS_CHUNK_BYTES);
+    if( at%PAIRS_CHUNK_BYTES==4 ){
+      rc = bloom_grow(&pairs->list, pairs->num_listed + PAIRS_CHUNK_BYTES, &pairs->max_listed,
+                      sizeof(*pairs->list));
+      if( rc!=SQLITE_OK ) return rc;
+    }
+    byte = pairs->chunks[at++];
+    gap |= (byte & 0x7f) << shift;
+    shift += 7;
+    if( byte>0x7f ) continue;
+    block += gap;
+    gap = shift = 0;
+    pairs->list[pairs->num_listed++] = (uint64_t)token << INDEX_PAIR_BLOCK_BITS | block;
+  }
+  return pairs->is_unordered ? pairs_sort(pairs, first) : SQLITE_OK;
+}
+
+int bloom_index_pairs_take(index_pairs *pairs){
+  int rc = SQLITE_OK;
+  if( !pairs->is_taken ){
+    pairs->is_taken = 1;
+    pairs_end_block(pairs);
+    if( pairs->gaps==NULL ) return pairs_sort(pairs, 0);
+    rc = pairs_chain(pairs);
+  }
+  pairs->num_listed = 0;
+  while( pairs->gaps && rc==SQLITE_OK && pairs->num_listed<INDEX_LISTED_PAIRS
+        && pairs->next_token<pairs->lists->num_lists ){
+    rc = pairs_unchain(pairs, pairs->next_token++);
+  }
+  return rc;
 }
 
 /* == Merging =========================================================================== */
@@ -185,7 +292,7 @@ typedef struct index_merge_state {
   merge_generation generations[INDEX_MAX_GENERATIONS];
   index_slots kept[INDEX_MAX_KEYS]; /* of the layout before, and of a generation that ended */
   uint32_t old_place;           /* of the first generation of that */
-  size_t num_pairs;             /* in memory, of all columns */
+  size_t num_bytes;             /* of pairs in memory, of all columns */
   sqlite3_int64 num_taken;      /* rows that it took, changed and new ones */
   sqlite3_int64 done_until;     /* changed rows up to this id need not be noted any more */
 } index_merge_state;
@@ -197,33 +304,35 @@ static index_column merge_column(index_merge_state *merge, index_generation *gen
                         .of_key = &generation->keys[key], .kept = &merge->kept[key]};
 }
 
-/* Writes pairs, which are sorted, as a run. */
-static int merge_write_run(const index_column *column, const index_pairs *pairs, index_run *run){
+/* Writes pairs as a run. */
+static int merge_write_run(const index_column *column, index_pairs *pairs, index_run *run){
   const uint32_t num_segments = bloom_entries_num_segments(run->end_block);
-  const uint64_t mask = ((uint64_t)1 << INDEX_PAIR_BLOCK_BITS) - 1;
-  const uint64_t num_tokens = (pairs->list[pairs->num_pairs-1] >> INDEX_PAIR_BLOCK_BITS) + 1;
+  uint64_t num_tokens;
   index_run_writer *writer = sqlite3_malloc64(sizeof(*writer));
   uint16_t blocks[BLOOM_SEGMENT_BLOCKS];
-  size_t i = 0;
-  int rc = SQLITE_OK;
+  int rc;
   assert( run->last==UINT64_MAX && run->num_rows==0 );
   if( writer==NULL ) return SQLITE_NOMEM;
-  bloom_index_run_start(writer, column, run, num_tokens*num_segments/pairs->num_pairs + 1);
-  while( i<pairs->num_pairs && rc==SQLITE_OK ){
-    const uint64_t token = pairs->list[i] >> INDEX_PAIR_BLOCK_BITS;
-    const uint32_t segment = (uint32_t)(pairs->list[i] & mask) / BLOOM_SEGMENT_BLOCKS;
-    uint32_t num_blocks = 0;
-    int is_row;
-    for(; i<pairs->num_pairs; i++){
-      const uint32_t block = (uint32_t)(pairs->list[i] & mask);
-      if( pairs->list[i]>>INDEX_PAIR_BLOCK_BITS!=token
-       || block/BLOOM_SEGMENT_BLOCKS!=segment ) break;
-      blocks[num_blocks++] = (uint16_t)(block % BLOOM_SEGMENT_BLOCKS);
+  rc = bloom_index_pairs_take(pairs);
+  num_tokens = rc==SQLITE_OK ? (pairs->list[pairs->num_listed-1] >> INDEX_PAIR_BLOCK_BITS) + 1 : 1;
+  bloom_index_run_start(writer, column, run, num_tokens*num_segments/(pairs->num_listed + 1) + 1);
+  while( rc==SQLITE_OK && pairs->num_listed>0 ){
+    size_t i = 0;
+    while( i<pairs->num_listed && rc==SQLITE_OK ){
+      const uint64_t token = pairs->list[i] >> INDEX_PAIR_BLOCK_BITS;
+      const uint32_t segment = ((uint32_t)pairs->list[i] & PAIRS_BLOCK_MASK) >> BLOOM_SEGMENT_LG;
+      const uint64_t of_list = pairs->list[i] >> BLOOM_SEGMENT_LG;
+      uint32_t num_blocks = 0;
+      int is_row;
+      for(; i<pairs->num_listed && pairs->list[i] >> BLOOM_SEGMENT_LG==of_list; i++){
+        blocks[num_blocks++] = (uint16_t)(pairs->list[i] % BLOOM_SEGMENT_BLOCKS);
+      }
+      rc = bloom_index_run_write(writer, token*num_segments + segment, blocks, num_blocks, &is_row);
     }
-    rc = bloom_index_run_write(writer, token*num_segments + segment, blocks, num_blocks, &is_row);
+    run->num_pairs += pairs->num_listed;
+    if( rc==SQLITE_OK ) rc = bloom_index_pairs_take(pairs);
   }
   rc = bloom_index_run_end(writer, 0, rc);
-  run->num_pairs = pairs->num_pairs;
   sqlite3_free(writer);
   return rc;
 }
@@ -233,12 +342,10 @@ static int merge_flush_key(index_merge_state *merge, merge_generation *of, int n
   const index_column column = merge_column(merge, of->generation, number);
   merge_key *key = &of->keys[number];
   index_run *run;
-  int rc;
+  int rc = SQLITE_OK;
   if( key->zones ) return bloom_index_zones_write(key->zones);
-  if( key->pairs.num_pairs==0 ) return SQLITE_OK;
-  rc = bloom_index_pairs_sort(&key->pairs);
-  if( rc==SQLITE_OK && (key->num_new_runs>=MERGE_MAX_RUNS
-                       || column.of_key->num_runs>=INDEX_MAX_RUNS) ){
+  if( bloom_index_pairs_bytes(&key->pairs)==0 ) return SQLITE_OK;
+  if( key->num_new_runs>=MERGE_MAX_RUNS || column.of_key->num_runs>=INDEX_MAX_RUNS ){
     rc = bloom_index_join(&column, INDEX_JOIN_ALL);
     key->num_new_runs = 1;
   }
@@ -246,7 +353,7 @@ static int merge_flush_key(index_merge_state *merge, merge_generation *of, int n
     rc = bloom_index_run_add(&column, of->spans->num_spans << INDEX_SPAN_LG, &run);
   }
   if( rc==SQLITE_OK ) rc = merge_write_run(&column, &key->pairs, run);
-  key->num_written += key->pairs.num_pairs;
+  if( rc==SQLITE_OK ) key->num_written += run->num_pairs;
   key->num_new_runs++;
   bloom_index_pairs_clear(&key->pairs);
   return rc;
@@ -259,7 +366,7 @@ static int merge_flush(index_merge_state *merge){
       rc = merge_flush_key(merge, &merge->generations[i], key);
     }
   }
-  merge->num_pairs = 0;
+  merge->num_bytes = 0;
   return rc;
 }
 
@@ -273,15 +380,14 @@ static int merge_add_entries(index_merge_state *merge, merge_generation *of, sql
   int i, rc = bloom_index_spans_add(of->spans, sqlite3_column_int64(row, 0), &block);
   for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
     merge_key *key = &of->keys[i];
-    const size_t num_before = key->pairs.num_pairs;
+    const size_t before = bloom_index_pairs_bytes(&key->pairs);
     sqlite3_value *value = sqlite3_column_value(row, i + 1);
     rc = key->zones ? bloom_index_zones_add(key->zones, block, value)
-      : bloom_index_pairs_add(&key->pairs, &index->config.keys[i],
-                              of->generation->keys[i].hash_bits, key->lists, block, value);
-    merge->num_pairs += key->pairs.num_pairs - num_before;
+      : bloom_index_pairs_add(&key->pairs, &index->config.keys[i], block, value);
+    merge->num_bytes += bloom_index_pairs_bytes(&key->pairs) - before;
   }
   of->generation->num_rows++;
-  return rc==SQLITE_OK && merge->num_pairs>=INDEX_MAX_PAIRS ? merge_flush(merge) : rc;
+  return rc==SQLITE_OK && merge->num_bytes>=INDEX_MAX_BYTES ? merge_flush(merge) : rc;
 }
 
 /* Adds a row.  is_new: it lies behind what is covered. */
@@ -407,7 +513,8 @@ static int merge_open_generation(index_merge_state *merge, int number){
     if( index->config.keys[i].is_like ){
       rc = bloom_index_lists_read(index, of->generation, i, &key->lists);
     }
-    if( rc==SQLITE_OK ) rc = bloom_index_pairs_start(&key->pairs, key->lists);
+    if( rc==SQLITE_OK ) rc = bloom_index_pairs_start(&key->pairs, key->lists,
+                                                    of->generation->keys[i].hash_bits);
   }
   return rc;
 }

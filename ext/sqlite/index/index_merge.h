@@ -25,33 +25,51 @@ void bloom_index_choice_free(index_choice *choice);
 
 /* -- index_merge.c: pairs -------------------------------------------------------------- */
 
-/* The entries of a column that are in memory: token << 28 | block each. */
+/* The entries of a column that are in memory: token << 28 | block each.  Of texts, once there are
+** many, those of earlier blocks are gaps, of a byte mostly, in chunks of memory that lead to each
+** other: one chain for each list. */
 typedef struct index_pairs {
+  const bloom_lists *lists; /* of texts, else NULL */
+  uint32_t hash_bits;       /* of keys */
   uint64_t *list;
-  size_t num_pairs, max_pairs;
+  size_t num_listed, max_listed;
   size_t first_of_block; /* those from here on are of one block, each once: texts only */
   uint32_t block;
   uint64_t *has;         /* of texts, a bit for each list that the block is in; else NULL */
+  struct index_gaps *gaps; /* for each list; NULL: all pairs are in list */
+  uint8_t *chunks;
+  size_t num_bytes, max_bytes; /* of chunks */
+  int is_unordered;      /* the blocks of a chain do not ascend */
+  int is_taken;          /* pairs are being taken: from the chain of this token on */
+  uint32_t next_token;
 } index_pairs;
 
 #define INDEX_PAIR_BLOCK_BITS 28
 
-/* Pairs in memory, of all columns: 32 MB, and as much to sort them.  Tests take fewer. */
-#ifndef INDEX_MAX_PAIRS
-# define INDEX_MAX_PAIRS ((size_t)4 << 20)
+/* Bytes of pairs in memory, of all columns, and pairs of texts that are not in chains.  Tests take
+** fewer. */
+#ifndef INDEX_MAX_BYTES
+# define INDEX_MAX_BYTES ((size_t)64 << 20)
+# define INDEX_LISTED_PAIRS ((size_t)1 << 16)
 #endif
 
-/* Begins without pairs.  lists is NULL for a column of keys.  bloom_index_pairs_free() is for the
-** caller in any case. */
-int bloom_index_pairs_start(index_pairs *pairs, const bloom_lists *lists);
+/* Begins without pairs, of texts if there are lists, else NULL, or of keys.
+** bloom_index_pairs_free() is for the caller in any case. */
+int bloom_index_pairs_start(index_pairs *pairs, const bloom_lists *lists, uint32_t hash_bits);
 void bloom_index_pairs_free(index_pairs *pairs);
 
 /* Adds the entries of a value of a column, in a block. */
-int bloom_index_pairs_add(index_pairs *pairs, const index_key *key, uint32_t hash_bits,
-                          const bloom_lists *lists, uint32_t block, sqlite3_value *value);
+int bloom_index_pairs_add(index_pairs *pairs, const index_key *key, uint32_t block,
+                          sqlite3_value *value);
 
-/* Sorts the pairs and leaves each once. */
-int bloom_index_pairs_sort(index_pairs *pairs);
+/* Returns the bytes that pairs take, with those for sorting them. */
+static inline size_t bloom_index_pairs_bytes(const index_pairs *pairs){
+  return pairs->num_bytes + 2*sizeof(*pairs->list)*pairs->num_listed;
+}
+
+/* Sets pairs->list to the first, or the next, pairs in ascending order, each once: all of a token
+** at once; none at the end. */
+int bloom_index_pairs_take(index_pairs *pairs);
 
 /* Forgets them. */
 void bloom_index_pairs_clear(index_pairs *pairs);
