@@ -173,33 +173,26 @@ static int read_layer(bloom_vtab *vtab, vtab_snapshot *snapshot, int layer){
   const bloom_vtab_layout *layout = &snapshot->layout;
   const uint64_t num_blocks = layout->layers[layer].num_blocks,
     num_pages = bloom_vtab_num_pages(layout, layer);
-  const sqlite3_int64 first_row = bloom_vtab_first_row(layout, layer);
+  bloom_vtab_page_header header = {0, 0, 0};
   sqlite3_int64 num_filled = 0;
   uint8_t *bytes, *blocks;
   bloom_shape shape = {0};
   uint64_t page;
-  int rc = bloom_vtab_move_reader(vtab, first_row + (sqlite3_int64)num_pages - 1,
-                                  bloom_vtab_page_bytes(layout, layer, num_pages - 1));
+  int rc = bloom_vtab_read_page(vtab, layout, layer, num_pages - 1, &header);
   if( rc!=SQLITE_OK ) return rc;
   bloom_encoding_parquet.shape(num_blocks, 8 * BLOOM_BLOCK_BYTES, &shape);
   bytes = snapshot->bytes[layer] = sqlite3_malloc64(shape.num_bytes);
   if( bytes==NULL ) return SQLITE_NOMEM;
   blocks = bytes + shape.num_bytes - num_blocks * BLOOM_BLOCK_BYTES;
-  for(page=0; page<num_pages && rc==SQLITE_OK; page++){
-    const sqlite3_int64 row = first_row + (sqlite3_int64)page;
-    const int page_bytes = bloom_vtab_page_bytes(layout, layer, page),
-      block_bytes = page_bytes - BLOOM_HEADER_BYTES;
-    bloom_vtab_page_header header = {0, 0, 0};
-    rc = bloom_vtab_move_reader(vtab, row, page_bytes);
-    if( rc==SQLITE_OK ) rc = bloom_vtab_read_header(layout, vtab->reader, row, &header);
-    if( rc==SQLITE_OK ){
-      rc = sqlite3_blob_read(vtab->reader, blocks, block_bytes, BLOOM_HEADER_BYTES);
-    }
+  for(page=0; page<num_pages; page++){
+    const int num_bytes = bloom_vtab_page_bytes(layout, layer, page) - BLOOM_HEADER_BYTES;
+    rc = bloom_vtab_read_page(vtab, layout, layer, page, &header);
+    if( rc==SQLITE_OK ) rc = sqlite3_blob_read(vtab->reader, blocks, num_bytes, BLOOM_HEADER_BYTES);
+    if( rc!=SQLITE_OK ) return rc;
     snapshot->num_keys += header.num_keys;
     num_filled += header.num_filled;
-    blocks += block_bytes;
+    blocks += num_bytes;
   }
-  if( rc!=SQLITE_OK ) return rc;
   bloom_parquet_put_header(shape.num_slots, bytes);
   bloom_encoding_parquet.read(bytes, shape.num_bytes, &snapshot->filters[layer]);
   snapshot->is_full |= num_filled>layout->layers[layer].capacity;

@@ -195,14 +195,14 @@ void bloom_vtab_add_layer(
 /* Returns how many keys all layers have room for. */
 sqlite3_int64 bloom_vtab_room(const bloom_vtab_layout *layout);
 
-/* Returns the number of pages of a layer; its first row; the bytes of one of its pages. */
+/* Returns the number of pages of a layer; the bytes of one of them. */
 uint64_t bloom_vtab_num_pages(const bloom_vtab_layout *layout, int layer);
-sqlite3_int64 bloom_vtab_first_row(const bloom_vtab_layout *layout, int layer);
 int bloom_vtab_page_bytes(const bloom_vtab_layout *layout, int layer, uint64_t page);
 
-/* Reads the header of the page that is open.  SQLITE_NOTFOUND if it is none of the layout's. */
-int bloom_vtab_read_header(
-  const bloom_vtab_layout *layout, sqlite3_blob *page, sqlite3_int64 row,
+/* Moves the reader to a page, and reads its header.  SQLITE_NOTFOUND if it is none of the
+** layout's. */
+int bloom_vtab_read_page(
+  bloom_vtab *vtab, const bloom_vtab_layout *layout, int layer, uint64_t page,
   bloom_vtab_page_header *header
 );
 

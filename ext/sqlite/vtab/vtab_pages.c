@@ -100,10 +100,11 @@ uint64_t bloom_vtab_num_pages(const bloom_vtab_layout *layout, int layer){
   return (layout->layers[layer].num_blocks + layout->blocks_per_page - 1) / layout->blocks_per_page;
 }
 
-sqlite3_int64 bloom_vtab_first_row(const bloom_vtab_layout *layout, int layer){
-  sqlite3_int64 row = 2;
-  while( layer-- ) row += (sqlite3_int64)bloom_vtab_num_pages(layout, layer);
-  return row;
+/* Returns the row of a page. */
+static sqlite3_int64 page_row(const bloom_vtab_layout *layout, int layer, uint64_t page){
+  uint64_t row = 2 + page;
+  while( layer-- ) row += bloom_vtab_num_pages(layout, layer);
+  return (sqlite3_int64)row;
 }
 
 /* Returns the number of blocks of a page. */
@@ -137,7 +138,9 @@ static void put_page_header(
   bloom_store64_le(bytes + 24, header_checksum(bytes, row));
 }
 
-int bloom_vtab_read_header(
+/* Reads the header of the page that is open.  SQLITE_NOTFOUND if it is none of the layout's: VACUUM
+** gives new numbers to rows if one is gone. */
+static int read_header(
   const bloom_vtab_layout *layout, sqlite3_blob *page, sqlite3_int64 row,
   bloom_vtab_page_header *header
 ){
@@ -149,6 +152,25 @@ int bloom_vtab_read_header(
   header->num_filled = bloom_load32_le(bytes + 12);
   return header->number==layout->number && bloom_load64_le(bytes + 24)==header_checksum(bytes, row)
     ? SQLITE_OK : SQLITE_NOTFOUND;
+}
+
+int bloom_vtab_read_page(
+  bloom_vtab *vtab, const bloom_vtab_layout *layout, int layer, uint64_t page,
+  bloom_vtab_page_header *header
+){
+  const sqlite3_int64 row = page_row(layout, layer, page);
+  const int rc = bloom_vtab_move_reader(vtab, row, bloom_vtab_page_bytes(layout, layer, page));
+  return rc==SQLITE_OK ? read_header(layout, vtab->reader, row, header) : rc;
+}
+
+/* Moves a blob that is open to be written to a page, and reads its header. */
+static int move_to_page(
+  sqlite3_blob *blob, const bloom_vtab_layout *layout, int layer, uint64_t page,
+  bloom_vtab_page_header *header
+){
+  const sqlite3_int64 row = page_row(layout, layer, page);
+  const int rc = bloom_blob_move(blob, row, bloom_vtab_page_bytes(layout, layer, page));
+  return rc==SQLITE_OK ? read_header(layout, blob, row, header) : rc;
 }
 
 /* -- Sizes ------------------------------------------------------------------------------- */
@@ -234,87 +256,76 @@ int bloom_vtab_new_layout(bloom_vtab *vtab, bloom_vtab_layout *layout){
 
 /* -- Bytes --------------------------------------------------------------------------------- */
 
-static void put_layout(const bloom_vtab_layout *layout, uint8_t *bytes){
-  int i;
-  memset(bytes, 0, BLOOM_LAYOUT_BYTES);
-  memcpy(bytes, layout->rules.has_cells ? layout_magic_cells : layout_magic, sizeof(layout_magic));
-  bloom_store64_le(bytes + 8, layout->number);
-  bloom_store32_le(bytes + 16, (uint32_t)layout->rules.num_columns);
-  bloom_store32_le(bytes + 20, (uint32_t)layout->blocks_per_page);
-  bloom_store32_le(bytes + 24, (uint32_t)layout->num_layers);
-  bloom_store32_le(bytes + 28, (uint32_t)layout->has_chain);
-  bloom_store64_le(bytes + 32, (uint64_t)layout->num_filled);
-  bloom_store64_le(bytes + 40, (uint64_t)layout->journal_mark);
-  bloom_store64_le(bytes + 48, layout->default_checksum);
-  memcpy(bytes + 56, layout->merged_at, sizeof(layout->merged_at) - 1);
-  assert(layout->num_layers==1 || layout->rules.num_columns==0);
-  for(i=0; i<layout->num_layers; i++){
-    uint8_t *layer = bytes + LAYERS_AT + 16*(size_t)i;
-    bloom_store64_le(layer, layout->layers[i].num_blocks);
-    bloom_store64_le(layer + 8, (uint64_t)layout->layers[i].capacity);
-  }
-  for(i=0; i<layout->rules.num_columns; i++){
-    bytes[COLUMNS_AT + 2*i] = (uint8_t)layout->rules.columns[i].kind;
-    bytes[COLUMNS_AT + 2*i + 1] = (uint8_t)layout->rules.columns[i].collation;
-  }
-  if( layout->rules.num_columns>0 ){
-    bloom_store64_le(bytes + JOURNAL_AT, layout->journal_number);
-    bloom_store64_le(bytes + JOURNAL_AT + 8, (uint64_t)layout->journal_first);
-  }
-  bloom_store64_le(bytes + CHECKSUM_AT, bloom_checksum(bytes, CHECKSUM_AT));
-}
-
 static int is_in(uint64_t number, uint64_t min, uint64_t max){
   return number>=min && number<=max;
 }
 
-/* Returns 0 if the bytes are no layout.  Each number is in bounds before any of it is used. */
-static int get_layout(const uint8_t *bytes, bloom_vtab_layout *layout){
-  const uint32_t num_columns = bloom_load32_le(bytes + 16),
-    num_layers = bloom_load32_le(bytes + 24);
-  const int has_cells = memcmp(bytes, layout_magic_cells, sizeof(layout_magic_cells))==0;
-  size_t i;
-  if( (!has_cells && memcmp(bytes, layout_magic, sizeof(layout_magic))!=0)
-      || bloom_load64_le(bytes + CHECKSUM_AT)!=bloom_checksum(bytes, CHECKSUM_AT)
-      || num_columns>BLOOM_MAX_KEY_COLUMNS
-      || !is_in(num_layers, 1, num_columns ? 1 : BLOOM_VTAB_MAX_LAYERS) ){
-    return 0;
-  }
-  *layout = (bloom_vtab_layout){
-    .number = bloom_load64_le(bytes + 8),
-    .rules.num_columns = (int)num_columns, .rules.has_cells = has_cells,
-    .blocks_per_page = bloom_load32_le(bytes + 20),
-    .num_layers = (int)num_layers,
-    .has_chain = bloom_load32_le(bytes + 28)!=0,
-    .num_filled = (sqlite3_int64)bloom_load64_le(bytes + 32),
-    .journal_mark = (sqlite3_int64)bloom_load64_le(bytes + 40),
-    .default_checksum = bloom_load64_le(bytes + 48)
-  };
-  if( num_columns>0 ){
-    layout->journal_number = bloom_load64_le(bytes + JOURNAL_AT);
-    layout->journal_first = (sqlite3_int64)bloom_load64_le(bytes + JOURNAL_AT + 8);
-  }
-  memcpy(layout->merged_at, bytes + 56, sizeof(layout->merged_at) - 1);
+/* Returns a number at its place in the bytes, or puts it there. */
+static uint64_t code64(uint8_t *bytes, uint64_t number, int is_reading){
+  if( is_reading ) return bloom_load64_le(bytes);
+  bloom_store64_le(bytes, number);
+  return number;
+}
+
+static uint32_t code32(uint8_t *bytes, uint32_t number, int is_reading){
+  if( is_reading ) return bloom_load32_le(bytes);
+  bloom_store32_le(bytes, number);
+  return number;
+}
+
+/* Gets a layout of its bytes, but for magic and checksum, or puts it there.  Returns 0 if they are
+** none: each number is in bounds before any of it is used. */
+static int code_layout(bloom_vtab_layout *layout, uint8_t *bytes, int is_reading){
+  const uint32_t num_columns = code32(bytes + 16, (uint32_t)layout->rules.num_columns, is_reading),
+    num_layers = code32(bytes + 24, (uint32_t)layout->num_layers, is_reading);
+  uint32_t i;
+  if( num_columns>BLOOM_MAX_KEY_COLUMNS
+      || !is_in(num_layers, 1, num_columns ? 1 : BLOOM_VTAB_MAX_LAYERS) ) return 0;
+  layout->rules.num_columns = (int)num_columns;
+  layout->num_layers = (int)num_layers;
+  layout->number = code64(bytes + 8, layout->number, is_reading);
+  layout->blocks_per_page = code32(bytes + 20, (uint32_t)layout->blocks_per_page, is_reading);
+  layout->has_chain = code32(bytes + 28, (uint32_t)layout->has_chain, is_reading)!=0;
+  layout->num_filled = (sqlite3_int64)code64(bytes + 32, (uint64_t)layout->num_filled, is_reading);
+  layout->journal_mark =
+    (sqlite3_int64)code64(bytes + 40, (uint64_t)layout->journal_mark, is_reading);
+  layout->default_checksum = code64(bytes + 48, layout->default_checksum, is_reading);
+  if( is_reading ) memcpy(layout->merged_at, bytes + 56, sizeof(layout->merged_at) - 1);
+  else memcpy(bytes + 56, layout->merged_at, sizeof(layout->merged_at) - 1);
   if( !is_in(layout->blocks_per_page, 1, 2048)
-      || !is_in((uint64_t)layout->num_filled, 0, MAX_CAPACITY) ){
-    return 0;
-  }
+      || !is_in((uint64_t)layout->num_filled, 0, MAX_CAPACITY) ) return 0;
   for(i=0; i<num_layers; i++){
     bloom_vtab_layer *layer = &layout->layers[i];
-    layer->num_blocks = bloom_load64_le(bytes + LAYERS_AT + 16*i);
-    layer->capacity = (sqlite3_int64)bloom_load64_le(bytes + LAYERS_AT + 16*i + 8);
+    layer->num_blocks = code64(bytes + LAYERS_AT + 16*i, layer->num_blocks, is_reading);
+    layer->capacity =
+      (sqlite3_int64)code64(bytes + LAYERS_AT + 16*i + 8, (uint64_t)layer->capacity, is_reading);
     if( !is_in(layer->num_blocks, 1, BLOOM_VTAB_MAX_BLOCKS)
-        || !is_in((uint64_t)layer->capacity, 1, MAX_CAPACITY) ){
-      return 0;
-    }
+        || !is_in((uint64_t)layer->capacity, 1, MAX_CAPACITY) ) return 0;
   }
+  if( num_columns==0 ) return 1; /* layers stand where these have their places */
   for(i=0; i<num_columns; i++){
-    const uint8_t kind = bytes[COLUMNS_AT + 2*i], collation = bytes[COLUMNS_AT + 2*i + 1];
-    if( kind>BLOOM_COLUMN_ANY || collation>BLOOM_COLLATION_RTRIM ) return 0;
-    layout->rules.columns[i] =
-      (bloom_equality){(bloom_column_kind)kind, (bloom_collation)collation};
+    bloom_equality *column = &layout->rules.columns[i];
+    uint8_t *place = bytes + COLUMNS_AT + 2*i;
+    if( !is_reading ){
+      place[0] = (uint8_t)column->kind;
+      place[1] = (uint8_t)column->collation;
+    }
+    if( place[0]>BLOOM_COLUMN_ANY || place[1]>BLOOM_COLLATION_RTRIM ) return 0;
+    *column = (bloom_equality){(bloom_column_kind)place[0], (bloom_collation)place[1]};
   }
+  layout->journal_number = code64(bytes + JOURNAL_AT, layout->journal_number, is_reading);
+  layout->journal_first =
+    (sqlite3_int64)code64(bytes + JOURNAL_AT + 8, (uint64_t)layout->journal_first, is_reading);
   return 1;
+}
+
+/* Returns 0 if the bytes are no layout. */
+static int get_layout(uint8_t *bytes, bloom_vtab_layout *layout){
+  const int has_cells = memcmp(bytes, layout_magic_cells, sizeof(layout_magic_cells))==0;
+  *layout = (bloom_vtab_layout){.rules.has_cells = has_cells};
+  return (has_cells || memcmp(bytes, layout_magic, sizeof(layout_magic))==0)
+    && bloom_load64_le(bytes + CHECKSUM_AT)==bloom_checksum(bytes, CHECKSUM_AT)
+    && code_layout(layout, bytes, 1);
 }
 
 /* Fails as row 1 is none of this version: it is damaged, or that of bloom 1.1. */
@@ -356,8 +367,13 @@ int bloom_vtab_read_layout(bloom_vtab *vtab){
 }
 
 int bloom_vtab_write_layout(bloom_vtab *vtab, const bloom_vtab_layout *layout){
-  uint8_t bytes[BLOOM_LAYOUT_BYTES];
-  put_layout(layout, bytes);
+  bloom_vtab_layout copy = *layout;
+  uint8_t bytes[BLOOM_LAYOUT_BYTES] = {0};
+  const int is_good = code_layout(&copy, bytes, 0);
+  assert(is_good);
+  (void)is_good;
+  memcpy(bytes, layout->rules.has_cells ? layout_magic_cells : layout_magic, sizeof(layout_magic));
+  bloom_store64_le(bytes + CHECKSUM_AT, bloom_checksum(bytes, CHECKSUM_AT));
   return bloom_blob_write_row(pages_place(vtab), 1, bytes, sizeof(bytes));
 }
 
@@ -368,14 +384,6 @@ int bloom_vtab_write_layout(bloom_vtab *vtab, const bloom_vtab_layout *layout){
 # define PAGE_BATCH_HASHES 1000000
 #endif
 
-/* The place of a hash's block. */
-typedef struct block_place {
-  uint64_t page; /* of its layer */
-  sqlite3_int64 row;
-  int num_bytes; /* the page's */
-  int offset;    /* of the block in it */
-} block_place;
-
 static inline uint64_t page_of(const bloom_vtab_layout *layout, int layer, bloom_hash_value hash){
   return bloom_split_block_number(hash, layout->layers[layer].num_blocks) / layout->blocks_per_page;
 }
@@ -384,15 +392,6 @@ static inline uint64_t page_of(const bloom_vtab_layout *layout, int layer, bloom
 static inline int offset_of(const bloom_vtab_layout *layout, int layer, bloom_hash_value hash){
   return BLOOM_HEADER_BYTES + BLOOM_BLOCK_BYTES * (int)(bloom_split_block_number(hash,
       layout->layers[layer].num_blocks) % layout->blocks_per_page);
-}
-
-static block_place find_block(const bloom_vtab_layout *layout, int layer, bloom_hash_value hash){
-  const uint64_t page = page_of(layout, layer, hash);
-  return (block_place){
-    .page = page, .row = bloom_vtab_first_row(layout, layer) + (sqlite3_int64)page,
-    .num_bytes = bloom_vtab_page_bytes(layout, layer, page),
-      .offset = offset_of(layout, layer, hash)
-  };
 }
 
 /* -- Keys in rows ----------------------------------------------------------------------- */
@@ -416,31 +415,27 @@ int bloom_vtab_hashes_of_row(
 
 /* -- Looking up ------------------------------------------------------------------------ */
 
-static int test_block(bloom_vtab *vtab, int layer, bloom_hash_value hash, int *may_contain){
-  const block_place place = find_block(&vtab->layout, layer, hash);
-  bloom_vtab_page_header header;
-  uint8_t block[BLOOM_BLOCK_BYTES];
-  int rc = bloom_vtab_move_reader(vtab, place.row, place.num_bytes);
-  /* The page may be another one's: VACUUM gives new numbers to rows if one is gone. */
-  if( rc==SQLITE_OK ) rc = bloom_vtab_read_header(&vtab->layout, vtab->reader, place.row, &header);
-  if( rc==SQLITE_OK ) rc = sqlite3_blob_read(vtab->reader, block, sizeof(block), place.offset);
-  if( rc==SQLITE_OK ) *may_contain = bloom_split_block_may_contain(block, hash);
-  return rc;
-}
-
 int bloom_vtab_test_pages(
   bloom_vtab *vtab, const bloom_combined_hashes *hashes, int *may_contain
 ){
-  int i, layer, rc = SQLITE_OK;
+  const bloom_vtab_layout *layout = &vtab->layout;
+  bloom_vtab_page_header header;
+  uint8_t block[BLOOM_BLOCK_BYTES];
+  int i, layer, rc;
   *may_contain = 0;
   for(i=0; i<hashes->num_hashes; i++){
+    const bloom_hash_value hash = hashes->hashes[i];
     /* The newest first: it is the largest. */
-    for(layer=vtab->layout.num_layers-1; layer>=0; layer--){
-      rc = test_block(vtab, layer, hashes->hashes[i], may_contain);
-      if( rc!=SQLITE_OK || *may_contain ) return rc;
+    for(layer=layout->num_layers-1; layer>=0; layer--){
+      rc = bloom_vtab_read_page(vtab, layout, layer, page_of(layout, layer, hash), &header);
+      if( rc!=SQLITE_OK ) return rc;
+      rc = sqlite3_blob_read(vtab->reader, block, sizeof(block), offset_of(layout, layer, hash));
+      if( rc!=SQLITE_OK ) return rc;
+      *may_contain = bloom_split_block_may_contain(block, hash);
+      if( *may_contain ) return SQLITE_OK;
     }
   }
-  return rc;
+  return SQLITE_OK;
 }
 
 /* -- Making room --------------------------------------------------------------------------- */
@@ -453,10 +448,8 @@ int bloom_vtab_count_filled(
   uint64_t page;
   int rc = SQLITE_OK;
   for(page=0; page<num_pages && rc==SQLITE_OK; page++){
-    const sqlite3_int64 row = bloom_vtab_first_row(layout, layer) + (sqlite3_int64)page;
     bloom_vtab_page_header header = {0, 0, 0};
-    rc = bloom_vtab_move_reader(vtab, row, bloom_vtab_page_bytes(layout, layer, page));
-    if( rc==SQLITE_OK ) rc = bloom_vtab_read_header(layout, vtab->reader, row, &header);
+    rc = bloom_vtab_read_page(vtab, layout, layer, page, &header);
     *num_filled += header.num_filled;
   }
   return rc;
@@ -474,7 +467,7 @@ int bloom_vtab_insert_pages(bloom_vtab *vtab, const bloom_vtab_layout *layout){
       "INSERT OR REPLACE INTO \"%w\".\"%w\"(rowid, bytes) VALUES (?1, ?2)", vtab->schema,
       vtab->pages) : SQLITE_NOMEM;
   for(page=0; page<num_pages && rc==SQLITE_OK; page++){
-    const sqlite3_int64 row = bloom_vtab_first_row(layout, layer) + (sqlite3_int64)page;
+    const sqlite3_int64 row = page_row(layout, layer, page);
     put_page_header(&header, row, bytes);
     sqlite3_bind_int64(insert, 1, row);
     rc = sqlite3_bind_blob(insert, 2, bytes, bloom_vtab_page_bytes(layout, layer, page),
@@ -532,9 +525,11 @@ static int may_be_full(
 ** costs more than it saves. */
 static int add_hash(bloom_vtab *vtab, bloom_hash_value hash, int *is_full){
   uint8_t block[BLOOM_BLOCK_BYTES], bytes[BLOOM_HEADER_BYTES];
+  const bloom_vtab_layout *layout = &vtab->layout;
   bloom_vtab_page_header header;
-  block_place place;
   sqlite3_blob *blob;
+  uint64_t page;
+  int layer, offset;
   int rc = bloom_blob_open(pages_place(vtab), 1, 1, BLOOM_LAYOUT_BYTES, &blob);
   /* Opened once, for row 1 and for the page. */
   if( rc==SQLITE_OK ){
@@ -544,19 +539,20 @@ static int add_hash(bloom_vtab *vtab, bloom_hash_value hash, int *is_full){
     if( rc==SQLITE_OK ) rc = SQLITE_NOTFOUND; /* an index on it forbids to write */
   }
   if( rc!=SQLITE_OK ) return bloom_blob_close(blob, rc);
-  place = find_block(&vtab->layout, vtab->layout.num_layers - 1, hash);
-  rc = bloom_blob_move(blob, place.row, place.num_bytes);
-  if( rc==SQLITE_OK ) rc = bloom_vtab_read_header(&vtab->layout, blob, place.row, &header);
-  if( rc==SQLITE_OK ) rc = sqlite3_blob_read(blob, block, sizeof(block), place.offset);
+  layer = layout->num_layers - 1;
+  page = page_of(layout, layer, hash);
+  offset = offset_of(layout, layer, hash);
+  rc = move_to_page(blob, layout, layer, page, &header);
+  if( rc==SQLITE_OK ) rc = sqlite3_blob_read(blob, block, sizeof(block), offset);
   if( rc!=SQLITE_OK || bloom_split_block_may_contain(block, hash) ){
     return bloom_blob_close(blob, rc);
   }
-  *is_full = may_be_full(&vtab->layout, place.page, &header, hash);
+  *is_full = may_be_full(layout, page, &header, hash);
   header.num_keys++;
   header.num_filled++;
   bloom_split_block_add(block, hash);
-  put_page_header(&header, place.row, bytes);
-  rc = sqlite3_blob_write(blob, block, sizeof(block), place.offset);
+  put_page_header(&header, page_row(layout, layer, page), bytes);
+  rc = sqlite3_blob_write(blob, block, sizeof(block), offset);
   if( rc==SQLITE_OK ) rc = sqlite3_blob_write(blob, bytes, sizeof(bytes), 0);
   return bloom_blob_close(blob, rc);
 }
@@ -600,13 +596,11 @@ static int fill_page(
   size_t num_hashes, int are_first, uint8_t *bytes
 ){
   const bloom_vtab_layout *layout = batch->layout;
-  const sqlite3_int64 row = bloom_vtab_first_row(layout, 0) + (sqlite3_int64)page;
   const int num_bytes = bloom_vtab_page_bytes(layout, 0, page);
   bloom_vtab_page_header header = {layout->number, 0, 0};
   size_t i;
-  int rc = bloom_blob_move(blob, row, num_bytes);
+  int rc = move_to_page(blob, layout, 0, page, &header);
   assert(layout->num_layers==1); /* of a filter over a source */
-  if( rc==SQLITE_OK ) rc = bloom_vtab_read_header(layout, blob, row, &header);
   if( rc==SQLITE_OK ) rc = sqlite3_blob_read(blob, bytes, num_bytes, 0);
   for(i=0; i<num_hashes && rc==SQLITE_OK; i++){
     uint8_t *block = bytes + offset_of(layout, 0, hashes[i]);
@@ -619,7 +613,7 @@ static int fill_page(
     batch->layout->num_filled++;
   }
   if( rc!=SQLITE_OK ) return rc;
-  put_page_header(&header, row, bytes);
+  put_page_header(&header, page_row(layout, 0, page), bytes);
   batch->has_written = 1;
   return sqlite3_blob_write(blob, bytes, num_bytes, 0);
 }
