@@ -151,7 +151,7 @@ def stop_after(db, num_calls, num_steps):
 
 
 def without_chain(db, filter_="f"):
-    """Makes a filter one of an older version: its layout does not say that the journal's rows are a chain, and its triggers write random() alone."""
+    """Makes a filter one of an older version: its layout does not say that the journal's rows are a chain, and its triggers have no OF, and write random() alone."""
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../examples/formats"))
     from parquet_filter import hash as xxh64
     layout = bytearray(one(db, 'SELECT bytes FROM "%s_pages" WHERE rowid = 1' % filter_))
@@ -160,6 +160,7 @@ def without_chain(db, filter_="f"):
     db.execute('UPDATE "%s_pages" SET bytes = ? WHERE rowid = 1' % filter_, (bytes(layout),))
     for name, text in db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND sql LIKE '%_new%' ORDER BY rowid").fetchall():
         db.execute('DROP TRIGGER "%s"' % name)
+        text = re.sub(r' OF "[^"]*"(, "[^"]*")* ON', " ON", text)
         db.execute(re.sub(r"\(random\(\) << 24\) \| \(SELECT .*\)\); END", "random()); END", text))
 
 

@@ -84,30 +84,25 @@ static int is_own_or_guard(const void *data, const char *name, const char *table
     : bloom_vtab_is_own_trigger(vtab, name, table, sql, is_own);
 }
 
-int bloom_vtab_check_names(
-  bloom_vtab *vtab, bloom_vtab_change change, bloom_vtab_left left
-){
-  const int has_source = vtab->args.table!=NULL, is_rename = change==BLOOM_VTAB_RENAME;
-  const int is_create = change==BLOOM_VTAB_CREATE;
+int bloom_vtab_check_names(bloom_vtab *vtab, bloom_vtab_change change, bloom_vtab_left left){
+  const int has_source = vtab->args.table!=NULL, is_create = change==BLOOM_VTAB_CREATE;
+  const int minds_all = change!=BLOOM_VTAB_RENAME;
   char *pages = sqlite3_mprintf("\"%w\"" BLOOM_VTAB_PAGES_COLUMNS, vtab->pages);
   char *journal = bloom_vtab_journal_text(vtab);
   char *triggers = bloom_vtab_trigger_names(vtab);
   char *where = pages && journal && triggers ? sqlite3_mprintf(
-      " (%d AND type <> 'trigger' AND name = %Q COLLATE NOCASE)"
-      " OR (%d AND type <> 'trigger' AND name = %Q COLLATE NOCASE)"
-      " OR (%d AND type IN ('table', 'view') AND name = %Q COLLATE NOCASE"
-        " AND sql IS NOT 'CREATE TABLE %q')"
-      " OR (type IN ('table', 'view') AND name = %Q COLLATE NOCASE"
-        " AND sql IS NOT 'CREATE TABLE %q')"
+      " (type <> 'trigger' AND name = %Q COLLATE NOCASE"
+        " AND (%d OR sql IS NOT 'CREATE TABLE %q'))"
+      " OR (type <> 'trigger' AND name = %Q COLLATE NOCASE"
+        " AND (%d OR (%d AND sql IS NOT 'CREATE TABLE %q')))"
       " OR (%d AND type = 'index' AND tbl_name COLLATE NOCASE IN (%Q, %Q)"
         " AND name NOT LIKE 'sqlite_autoindex%%')"
       " OR (%d AND type = 'trigger' AND (tbl_name = %Q COLLATE NOCASE"
         " OR name COLLATE NOCASE IN (%s)))",
-      is_create && !left.are_own_pages, vtab->pages,
-      is_create && !left.is_own_journal,
-      vtab->journal, has_source, vtab->journal, journal, vtab->pages, pages, !is_rename,
-      vtab->pages, vtab->journal, has_source && !is_rename, vtab->journal,
-      triggers) : NULL;
+      vtab->pages, is_create && !left.are_own_pages, pages,
+      vtab->journal, is_create && !left.is_own_journal, has_source, journal,
+      minds_all, vtab->pages, vtab->journal, has_source && minds_all, vtab->journal, triggers)
+    : NULL;
   const bloom_obstacles obstacles = {"bloom", vtab->schema, vtab->name, is_own_or_guard, vtab};
   sqlite3_free(pages);
   sqlite3_free(journal);
@@ -115,9 +110,6 @@ int bloom_vtab_check_names(
   return bloom_obstacles_refuse(vtab->connection, &obstacles, where, is_create,
                                 &vtab->base.zErrMsg);
 }
-
-/* A plain 'merge' looks at the headers of so many pages, for damage: 1 ms. */
-#define FEW_PAGES 1024
 
 /* -- Filling ------------------------------------------------------------------------------ */
 
@@ -437,27 +429,15 @@ int bloom_vtab_delete_all(bloom_vtab *vtab){
 /* Sets *wants_room to whether all keys need more room than there is, and now is the time to make
 ** it. */
 static int find_room(bloom_vtab *vtab, int *wants_room){
-  sqlite3_int64 num_rows = 0, is_intact = 0;
+  sqlite3_int64 num_rows = 0;
   int is_mid_write = 1, rc = bloom_vtab_count_unmerged(vtab, &num_rows);
   *wants_room = 0;
   if( rc!=SQLITE_OK || num_rows<=vtab->layout.layers[0].capacity - vtab->layout.num_filled ){
     return rc;
   }
-  rc = bloom_sql_integer(vtab->connection, &is_intact,
-                         "SELECT r = %lld FROM \"%w\".\"%w\" ORDER BY rowid LIMIT 1",
-                         vtab->layout.journal_mark, vtab->schema, vtab->journal);
-  if( rc==SQLITE_OK ) rc = bloom_sql_may_be_mid_write(vtab->connection, &is_mid_write);
-  *wants_room = is_intact && !is_mid_write;
+  rc = bloom_sql_may_be_mid_write(vtab->connection, &is_mid_write);
+  *wants_room = !is_mid_write;
   return rc;
-}
-
-/* Returns SQLITE_NOTFOUND if a page is damaged, as far as look-ups met it; of a filter with few
-** pages all of them are read, but for their blocks. */
-static int check_few_pages(bloom_vtab *vtab){
-  sqlite3_int64 num_filled = 0;
-  if( vtab->damaged_number==vtab->layout.number ) return SQLITE_NOTFOUND;
-  return bloom_vtab_num_pages(&vtab->layout, 0)>FEW_PAGES ? SQLITE_OK
-    : bloom_vtab_count_filled(vtab, &vtab->layout, &num_filled);
 }
 
 /* Sets *doubt if every key may be in a filter of bloom 1.2.0: making it again ends that, and a
@@ -472,6 +452,9 @@ static int find_overflow(bloom_vtab *vtab, bloom_vtab_doubt *doubt){
   return rc;
 }
 
+/* A plain 'merge' looks at the headers of so many pages, for damage: 1 ms. */
+#define FEW_PAGES 1024
+
 /* Takes at most max_rows keys, 0: all, into the pages.  *doubt: none, because every key may be in
 ** the filter.  A merge that an authorizer refuses midway leaves bits without keys, which is
 ** harmless, for nothing is compiled once the journal is cut.  SQLite itself takes back what else
@@ -479,10 +462,15 @@ static int find_overflow(bloom_vtab *vtab, bloom_vtab_doubt *doubt){
 static int merge_keys(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_doubt *doubt){
   bloom_vtab_layout layout;
   bloom_vtab_batch batch = {.vtab = vtab, .layout = &layout};
+  sqlite3_int64 num_filled = 0;
   int wants_room = 0, rc = SQLITE_OK;
   assert(vtab->args.table && max_rows>=0 && !*doubt);
   if( max_rows==0 ){
-    rc = check_few_pages(vtab);
+    /* What look-ups met of damage, and of a filter with few pages all of it, but for blocks. */
+    if( vtab->damaged_number==vtab->layout.number ) return SQLITE_NOTFOUND;
+    if( bloom_vtab_num_pages(&vtab->layout, 0)<=FEW_PAGES ){
+      rc = bloom_vtab_count_filled(vtab, &vtab->layout, &num_filled);
+    }
     if( rc==SQLITE_OK ) rc = find_overflow(vtab, doubt);
     if( rc==SQLITE_OK && !*doubt ) rc = find_room(vtab, &wants_room);
   }

@@ -83,8 +83,6 @@ typedef struct bloom_vtab_journal_row {
   size_t num_hashes;
 } bloom_vtab_journal_row;
 
-#define BLOOM_VTAB_JOURNAL_STATEMENTS 2
-
 /* Why every key may be in a filter. */
 typedef enum bloom_vtab_doubt {
   BLOOM_VTAB_CERTAIN, /* what it says is certain */
@@ -102,7 +100,7 @@ typedef enum bloom_vtab_doubt {
 
 /* What look-ups know of the journal: vtab_journal.c. */
 typedef struct bloom_vtab_unmerged {
-  sqlite3_stmt *statements[BLOOM_VTAB_JOURNAL_STATEMENTS]; /* each NULL, or reset */
+  sqlite3_stmt *statement; /* NULL, or reset */
   /* What follows is that of the journal, up to the last of these rows that is in it. */
   int is_known;
   sqlite3_int64 lowest_rowid; /* of rows[0]; none is missing between two of them */
@@ -254,8 +252,7 @@ void bloom_vtab_batch_free(bloom_vtab_batch *batch);
 ** vtab->layout means. */
 int bloom_vtab_read_journal(bloom_vtab *vtab, int *is_intact);
 
-/* Returns how often the statements that read it were compiled: again with each schema.  0: not
-** yet. */
+/* Returns how often the statement that reads it was compiled: again with each schema. */
 int bloom_vtab_num_compiled(const bloom_vtab *vtab);
 
 /* Forgets it, and finalizes the statements. */

@@ -48,40 +48,29 @@ char *bloom_vtab_journal_text(const bloom_vtab *vtab){
 /* What is read of a row, and from FIRST_KEY_COLUMN on its key. */
 enum { ROWID, MARK, FIRST_ROWID, FIRST_KEY_COLUMN };
 
-/* The statements that read the journal. */
-enum {
-  ALL,   /* all rows */
-  NEWEST /* those from rowid ?1 on, whose own key, which may be long, is NULL; and FIRST_ROWID */
-};
-
-/* Sets *row to a statement, compiled, which is to be reset. */
-static int prepare_rows(bloom_vtab *vtab, int number, sqlite3_stmt **row){
-  sqlite3_stmt **statement = &vtab->unmerged.statements[number];
+/* Sets *row to the statement that reads the rows from a rowid on, whose own key, which may be long,
+** is NULL; beside each is the rowid of the journal's first row.  It is to be reset. */
+static int find_rows(bloom_vtab *vtab, sqlite3_int64 from, sqlite3_stmt **row){
+  sqlite3_stmt **statement = &vtab->unmerged.statement;
   int rc = SQLITE_OK;
   if( *statement==NULL ){
     sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
-    sqlite3_str_appendf(sql, number==NEWEST
-      ? "SELECT rowid, r, (SELECT rowid FROM \"%w\".\"%w\" ORDER BY rowid LIMIT 1), "
-      : "SELECT rowid, r, 0, ", vtab->schema, vtab->journal);
-    append_key_columns(sql, vtab, number==NEWEST ? "CASE WHEN rowid > ?1 THEN " : "",
-                       number==NEWEST ? " END" : "");
-    sqlite3_str_appendf(sql, "0 FROM \"%w\".\"%w\"%s ORDER BY rowid", vtab->schema, vtab->journal,
-                        number==NEWEST ? " WHERE rowid >= ?1" : "");
+    sqlite3_str_appendf(sql, "SELECT rowid, r, (SELECT rowid FROM \"%w\".\"%w\" ORDER BY rowid"
+                             " LIMIT 1), ", vtab->schema, vtab->journal);
+    append_key_columns(sql, vtab, "CASE WHEN rowid > ?1 THEN ", " END");
+    sqlite3_str_appendf(sql, "0 FROM \"%w\".\"%w\" WHERE rowid >= ?1 ORDER BY rowid", vtab->schema,
+                        vtab->journal);
     rc = bloom_sql_prepare_text(vtab->connection, statement, sqlite3_str_finish(sql));
   }
   *row = *statement;
-  return rc;
+  return rc==SQLITE_OK ? sqlite3_bind_int64(*row, 1, from) : rc;
 }
 
 /* -- Looking up ---------------------------------------------------------------------------- */
 
 int bloom_vtab_num_compiled(const bloom_vtab *vtab){
-  int i, sum = 0;
-  for(i=0; i<BLOOM_VTAB_JOURNAL_STATEMENTS; i++){
-    sqlite3_stmt *rows = vtab->unmerged.statements[i];
-    if( rows ) sum += 1 + sqlite3_stmt_status(rows, SQLITE_STMTSTATUS_REPREPARE, 0);
-  }
-  return sum;
+  sqlite3_stmt *rows = vtab->unmerged.statement;
+  return rows ? 1 + sqlite3_stmt_status(rows, SQLITE_STMTSTATUS_REPREPARE, 0) : 0;
 }
 
 /* Frees what is known of the journal. */
@@ -97,12 +86,9 @@ static void forget_journal(bloom_vtab *vtab){
 }
 
 void bloom_vtab_close_journal(bloom_vtab *vtab){
-  int i;
   forget_journal(vtab);
-  for(i=0; i<BLOOM_VTAB_JOURNAL_STATEMENTS; i++){
-    sqlite3_finalize(vtab->unmerged.statements[i]);
-    vtab->unmerged.statements[i] = NULL;
-  }
+  sqlite3_finalize(vtab->unmerged.statement);
+  vtab->unmerged.statement = NULL;
   vtab->checked_compiled = 0;
 }
 
@@ -184,7 +170,7 @@ static int read_all(bloom_vtab *vtab){
   sqlite3_stmt *row;
   int rc;
   forget_journal(vtab);
-  rc = prepare_rows(vtab, ALL, &row);
+  rc = find_rows(vtab, INT64_MIN, &row);
   if( rc==SQLITE_OK ) rc = add_rows(vtab, row);
   sqlite3_reset(row);
   unmerged->first_rowid = unmerged->lowest_rowid;
@@ -202,11 +188,12 @@ static int read_all(bloom_vtab *vtab){
 static int find_last_row(bloom_vtab *vtab, sqlite3_stmt **row, size_t *number){
   const bloom_vtab_unmerged *unmerged = &vtab->unmerged;
   size_t begin = 0, end = unmerged->num_rows, i = end - 1;
-  int rc = prepare_rows(vtab, NEWEST, row);
+  int rc = SQLITE_OK;
+  *row = NULL;
   while( rc==SQLITE_OK && begin<end ){
     const sqlite3_int64 rowid = unmerged->lowest_rowid + (sqlite3_int64)i;
     int is_gone = 1, is_there = 0;
-    rc = sqlite3_bind_int64(*row, 1, rowid);
+    rc = find_rows(vtab, rowid, row);
     if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, *row);
     if( rc==SQLITE_ROW ){
       is_there = sqlite3_column_int64(*row, ROWID)==rowid
@@ -227,29 +214,32 @@ static int find_last_row(bloom_vtab *vtab, sqlite3_stmt **row, size_t *number){
 }
 
 /* Compares the journal's first row, where it is now, with what is known: only merges may have moved
-** it on.  SQLITE_NOTFOUND where that is not certain. */
-static int compare_first(bloom_vtab *vtab, sqlite3_int64 first_rowid){
+** it on.  The statement has read the last row that is known, and has again afterwards.
+** SQLITE_NOTFOUND where that is not certain. */
+static int compare_first(bloom_vtab *vtab, sqlite3_stmt *row){
   const bloom_vtab_layout *layout = &vtab->layout;
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
-  const sqlite3_int64 end = unmerged->lowest_rowid + (sqlite3_int64)unmerged->num_rows;
-  sqlite3_stmt *row;
+  const sqlite3_int64 first_rowid = sqlite3_column_int64(row, FIRST_ROWID),
+    rowid = sqlite3_column_int64(row, ROWID), lowest = unmerged->lowest_rowid;
   int rc;
   if( first_rowid==unmerged->first_rowid && unmerged->first_mark==layout->journal_mark ){
     return SQLITE_OK;
   }
   if( layout->journal_number==0 || layout->journal_number!=unmerged->journal_number
-      || first_rowid!=layout->journal_first || first_rowid<unmerged->lowest_rowid ){
+      || first_rowid!=layout->journal_first || first_rowid<lowest ){
     return SQLITE_NOTFOUND;
   }
   /* Memory for keys that are in the pages by now. */
-  if( end - unmerged->lowest_rowid>4 * (end - first_rowid) + FEW_ROWS ) return SQLITE_NOTFOUND;
-  rc = prepare_rows(vtab, ALL, &row);
-  if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, row);
-  if( rc==SQLITE_ROW ) rc = is_next(vtab, row, 1, 0, 0) ? SQLITE_OK : SQLITE_NOTFOUND;
-  sqlite3_reset(row);
+  if( rowid - lowest>4 * (rowid - first_rowid) + FEW_ROWS ) return SQLITE_NOTFOUND;
   unmerged->first_rowid = first_rowid;
   unmerged->first_mark = layout->journal_mark;
-  return rc==SQLITE_DONE ? SQLITE_NOTFOUND : rc;
+  sqlite3_reset(row);
+  rc = find_rows(vtab, first_rowid, &row);
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, row);
+  if( rc==SQLITE_ROW ) rc = is_next(vtab, row, 1, 0, 0) ? sqlite3_reset(row) : SQLITE_NOTFOUND;
+  if( rc==SQLITE_OK ) rc = find_rows(vtab, rowid, &row);
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, row);
+  return rc==SQLITE_ROW ? SQLITE_OK : rc==SQLITE_DONE ? SQLITE_NOTFOUND : rc;
 }
 
 /* Adds the rows that came since the last one that is known.  SQLITE_NOTFOUND if what is known is
@@ -259,7 +249,7 @@ static int read_newest(bloom_vtab *vtab){
   sqlite3_stmt *row;
   size_t number = 0;
   int rc = find_last_row(vtab, &row, &number);
-  if( rc==SQLITE_OK ) rc = compare_first(vtab, sqlite3_column_int64(row, FIRST_ROWID));
+  if( rc==SQLITE_OK ) rc = compare_first(vtab, row);
   if( rc==SQLITE_OK ){
     const size_t num_hashes = unmerged->rows[number].num_hashes;
     assert(number<unmerged->num_rows && num_hashes<=unmerged->hashes.num_hashes);
@@ -331,7 +321,7 @@ int bloom_vtab_take_unmerged(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vta
   sqlite3_int64 first = 0, last = 0, mark = 0, num_rows = 0; /* its first row counts, too */
   bloom_vtab_layout *layout = batch->layout;
   sqlite3_stmt *row;
-  int rc = prepare_rows(vtab, ALL, &row);
+  int rc = find_rows(vtab, INT64_MIN, &row);
   assert(layout->num_layers==1 && max_rows>=0);
   while( rc==SQLITE_OK && (max_rows==0 || num_rows<=max_rows)
          && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){

@@ -41,7 +41,7 @@ static const struct {
 };
 
 /* The forms that their texts have had, each with its number. */
-enum { OF_1_2_0, WITH_COLUMNS, WITH_CHAIN, NUM_FORMS };
+enum { OF_1_2_0, WITH_CHAIN, NUM_FORMS };
 
 static int num_kinds(int num_columns){
   return num_columns>1 ? NUM_TRIGGER_KINDS : AFTER_UPDATE;
@@ -110,7 +110,7 @@ static char *trigger_event(
   sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
   int i;
   sqlite3_str_appendall(sql, trigger_kinds[kind].event);
-  for(i=0; form!=OF_1_2_0 && kind!=BEFORE_INSERT && i<args->num_columns; i++){
+  for(i=0; form==WITH_CHAIN && kind!=BEFORE_INSERT && i<args->num_columns; i++){
     sqlite3_str_appendf(sql, "%s\"%w\"", i ? ", " : " OF ", args->columns[i]);
   }
   return sqlite3_str_finish(sql);
