@@ -2,7 +2,7 @@
 # Every allocation fails in turn: sh test/faults/oom/run.sh [--sanitize] [--long], at the top of
 # the checkout.  oom.c says what is tested.
 #
-# Of a statement's allocations every eleventh fails from the thirtieth on; all do with
+# Of the allocations of a statement some fail, others of each (oom.c, --sample); all do with
 #
 #   --sanitize   with AddressSanitizer and UndefinedBehaviorSanitizer
 #   --long       the statements that take long, too, in all encodings of databases
