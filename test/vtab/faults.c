@@ -421,21 +421,23 @@ static long random_below(long most){
   return (long)((random_state >> 8) % (uint32_t)most);
 }
 
-/* One fault in all scripts, at so many places of each at most. */
-static void fail_in_turn(const template_database *template, const char *journal, int what, failing mode, long most){
-  int i;
+/* One fault in all scripts, in each of its modes at so many places of each at most. */
+static void fail_in_turn(const template_database *template, const char *journal, int what, long most){
+  int i, mode;
   for(i=1; i<num_scripts-1; i++){
     long place = 0, first, step, total;
-    if( run(template, scripts[i], what, BEHIND_THE_END, mode) ) say("a fault without end", "", 0, NULL);
+    if( run(template, scripts[i], what, BEHIND_THE_END, FAIL_ONCE) ) say("a fault without end", "", 0, NULL);
     total = num_places;
     if( total==0 && what==FULL ) continue; /* it only reads */
     if( total==0 ) say("nothing can fail", "", 0, NULL);
     step = total>most ? total / most : 1;
-    for(first=1; first<=total && problem[0]==0; first += step){
-      place = first + random_below(step);
-      num_runs += run(template, scripts[i], what, place, mode);
+    for(mode=FAIL_ONCE; mode<=FAIL_FROM && fault_names[what][mode]; mode++){
+      for(first=1; first<=total && problem[0]==0; first += step){
+        place = first + random_below(step);
+        num_runs += run(template, scripts[i], what, place, (failing)mode);
+      }
+      tally(problem[0]==0, "%s, %s %ld of %ld: %s\n  in:%.300s", journal, fault_names[what][mode], place, total, problem, scripts[i]);
     }
-    tally(problem[0]==0, "%s, %s %ld of %ld: %s\n  in:%.300s", journal, fault_names[what][mode], place, total, problem, scripts[i]);
   }
 }
 
@@ -443,7 +445,7 @@ int main(int num_args, char **args){
   static const char *const journals[] = {"DELETE", "WAL"};
   char folder[] = "/tmp/bloom-faults-XXXXXX";
   long most = 40;
-  int i, what, mode;
+  int i, what;
   for(; num_args>2 && args[1][0]=='-'; num_args -= 2, args += 2){
     if( strcmp(args[1], "--seed")==0 ) random_state = (uint32_t)strtoul(args[2], NULL, 10);
     else if( strcmp(args[1], "--most")==0 ) most = strtol(args[2], NULL, 10);
@@ -464,10 +466,7 @@ int main(int num_args, char **args){
     fail_with_lost_schema(&template);
     for(what=0; what<NUM_FAULTS; what++){
       /* The others are the same in WAL mode. */
-      const int is_of_disk = what==DISK || what==FULL || what==COMPANY;
-      for(mode=FAIL_ONCE; mode<=FAIL_FROM && (i==0 || is_of_disk); mode++){
-        if( fault_names[what][mode] ) fail_in_turn(&template, journals[i], what, (failing)mode, most);
-      }
+      if( i==0 || what==DISK || what==FULL || what==COMPANY ) fail_in_turn(&template, journals[i], what, most);
     }
     free(template.bytes);
   }
