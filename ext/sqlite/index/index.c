@@ -303,6 +303,7 @@ static int index_make(bloom_index *index){
       : SQLITE_NOMEM;
   }
   if( rc==SQLITE_OK ) rc = bloom_index_reset(index);
+  if( rc==SQLITE_OK ) rc = bloom_index_learn_encoding(index);
   if( rc==SQLITE_OK && !index->config.is_unmerged ){
     const index_layout *layout;
     int ignored;

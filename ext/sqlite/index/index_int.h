@@ -119,7 +119,8 @@ typedef struct bloom_index {
   index_bounds bounds;         /* those that were read last */
   index_statement *statements; /* those that are kept */
 
-  sqlite3_int64 letter_bytes; /* bytes of 'a': 1 in UTF-8, 2 in UTF-16; 0: not known yet */
+  /* Bytes of 'a': 1 in UTF-8, 2 in UTF-16; 0: bloom_index_begin() does not know it yet. */
+  sqlite3_int64 letter_bytes;
   const char *like_end; /* what a plan is asked for to see: plan_see_end(); NULL: nothing */
   /* Why the table cannot be used, as words behind its name: all but DROP fails; NULL: it can. */
   const char *damage;

@@ -311,9 +311,8 @@ int bloom_index_slices_start(bloom_index *index, const index_plan *plan, int key
   *is_too_dear = !index->config.keys[key].is_range
     || bloom_database_may_be_swapped(index->connection->db, "main");
   if( *is_too_dear ) return SQLITE_OK;
-  rc = bloom_index_learn_encoding(index);
-  if( rc==SQLITE_OK ) rc = bloom_index_candidates(index, plan, args, lists, &order->merged,
-                                                  &order->unmerged, is_too_dear);
+  rc = bloom_index_candidates(index, plan, args, lists, &order->merged, &order->unmerged,
+                              is_too_dear);
   if( rc==SQLITE_OK && !*is_too_dear ) rc = order_begin(order, is_too_dear);
   if( (rc & 0xff)!=SQLITE_CORRUPT ) return rc;
   bloom_connection_note_damage(index->connection, index->number);

@@ -397,9 +397,8 @@ static int numbers_have_index(bloom_index *index, const index_condition *conditi
   int rc;
   *has_index = 0;
   if( condition->is_on_id || condition->collation[0]
-   || !bloom_collation_named(column->collation, &collation) ) return SQLITE_OK;
-  rc = bloom_index_learn_encoding(index);
-  if( rc!=SQLITE_OK || index->letter_bytes!=1 ) return rc;
+   || !bloom_collation_named(column->collation, &collation)
+   || index->letter_bytes!=1 ) return SQLITE_OK;
   rc = bloom_index_cost_access(index, sqlite3_mprintf("EXPLAIN QUERY PLAN SELECT 1 FROM "
       INDEX_SOURCE " WHERE x.\"%w\" %s +?1 ORDER BY x.\"%w\"", index->schema, index->source_name,
       column->name, operator, column->name), &access);

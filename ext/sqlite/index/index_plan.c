@@ -241,8 +241,7 @@ static int plan_can_omit(bloom_index *index, sqlite3_index_info *info, int numbe
   /* Beside numbers all is converted, in the source as here. */
   affinity = bloom_index_affinity(index, condition);
   return affinity!='t' && affinity!='b' && sqlite3_libversion_number()>=3038000
-      && !(flags & INDEX_PLAN_UNCHECKED) && bloom_index_learn_encoding(index)==SQLITE_OK
-      && index->letter_bytes==1;
+      && !(flags & INDEX_PLAN_UNCHECKED) && index->letter_bytes==1;
 }
 
 /* Pairs the two ends that SQLite may have made of `column LIKE 'begin%'`: BLOBs lie outside of
@@ -290,8 +289,7 @@ static int plan_check_pattern(bloom_index *index, index_plan *plan, sqlite3_valu
                               index_condition *condition){
   int rc = bloom_index_like_read_literal(condition, literal);
   if( rc!=SQLITE_OK || plan->flags & INDEX_PLAN_UNCHECKED ) return rc;
-  rc = bloom_index_learn_encoding(index);
-  if( rc==SQLITE_OK ) rc = bloom_index_like_check(index, condition);
+  rc = bloom_index_like_check(index, condition);
   if( rc==SQLITE_OK || bloom_sql_is_fatal(rc) ) return rc;
   /* An interrupt, or what an authorizer refuses: xFilter looks once more, and says so. */
   plan->flags |= INDEX_PLAN_UNCHECKED;
@@ -541,7 +539,7 @@ static void plan_set_unread(bloom_index *index, sqlite3_index_info *info, index_
      && info->colUsed==(sqlite3_uint64)1 << order.column && bloom_vtab_is_distinct(info)
      && index->columns.list[order.column].affinity!='b'
      && sqlite3_stricmp(index->columns.list[order.column].collation, "BINARY")==0
-     && bloom_index_learn_encoding(index)==SQLITE_OK && index->letter_bytes==1 ){
+     && index->letter_bytes==1 ){
     plan->flags |= INDEX_PLAN_DISTINCT;
   }
 }

@@ -385,6 +385,12 @@ static int source_find_config(bloom_index *index){
                                       &index->base.zErrMsg);
 }
 
+int bloom_index_learn_encoding(bloom_index *index){
+  return index->letter_bytes ? SQLITE_OK
+      : bloom_sql_integer(index->connection, &index->letter_bytes,
+                          "SELECT 1 + (CAST('a' AS BLOB) <> x'61')");
+}
+
 int bloom_index_begin(bloom_index *index, index_need need){
   int rc = bloom_database_locate(index->connection, "bloom_index", index->name, index->file,
                                  &index->schema, &index->base.zErrMsg);
@@ -395,6 +401,7 @@ int bloom_index_begin(bloom_index *index, index_need need){
   }
   if( rc!=SQLITE_OK || need==INDEX_NEED_PLACE ) return rc;
   rc = source_find_config(index);
+  if( rc==SQLITE_OK ) rc = bloom_index_learn_encoding(index);
   return rc==SQLITE_OK ? source_find(index, need) : rc;
 }
 

@@ -41,6 +41,9 @@ typedef enum index_need {
   INDEX_NEED_CHECK   /* and the source as it is now, whatever the version: of commands */
 } index_need;
 
+/* Learns whether texts are UTF-16, which a database is for ever. */
+int bloom_index_learn_encoding(bloom_index *index);
+
 /* Begins a method, before any of the index is read or written: nothing below asks again.  Fails
 ** where index->schema does not name the object's file any more, bloom_database_locate(), or another
 ** configuration is there than index->config; with index->damage; with SQLITE_ERROR where the table

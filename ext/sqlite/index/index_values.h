@@ -105,9 +105,6 @@ static inline bloom_zone_order bloom_index_zone_order(const bloom_index *index, 
   return (bloom_zone_order)index->config.keys[key].equality.collation;
 }
 
-/* Learns whether texts are UTF-16, which a database is for ever. */
-int bloom_index_learn_encoding(bloom_index *index);
-
 /* Sets *span to the keys by which a value is in its zone: of a text that may be a number those of
 ** both.  is_inexact: with the REALs next to such a number, which another SQLite may read.
 ** SQLITE_OK or SQLITE_NOMEM. */

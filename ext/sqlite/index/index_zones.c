@@ -134,12 +134,6 @@ int bloom_index_zones_look_up(bloom_index *index, const index_generation *genera
 ** The keys of values in zones: by which a row is in its zone, and by which conditions ask.
 */
 
-int bloom_index_learn_encoding(bloom_index *index){
-  return index->letter_bytes ? SQLITE_OK
-      : bloom_sql_integer(index->connection, &index->letter_bytes,
-                          "SELECT 1 + (CAST('a' AS BLOB) <> x'61')");
-}
-
 /* Sets *is_odd to whether a TEXT has an odd number of bytes in a database of UTF-16, as SQLite
 ** before 3.40 stores them: it compares the last one, which conversions lose. */
 static int zone_find_odd(const bloom_index *index, sqlite3_value *value, int *is_odd){
@@ -315,7 +309,7 @@ int bloom_index_zones_test(bloom_index *index, const index_condition *condition,
                            sqlite3_value *value, const index_list *list, index_zone_test *test){
   const size_t num_values = condition->is_list ? list->num_values : 1;
   size_t i;
-  int rc = bloom_index_learn_encoding(index);
+  int rc = SQLITE_OK;
   *test = (index_zone_test){.key = condition->zone};
   test->asks_null = condition->kind==INDEX_IS_NULL || (condition->kind==INDEX_IS
     && !condition->is_list && sqlite3_value_type(value)==SQLITE_NULL);
@@ -370,7 +364,7 @@ int bloom_index_zones_start(bloom_index *index, const index_generation *generati
   merge->num_directories = bloom_index_zones_num_directories(generation);
   merge->levels[0].number = merge->levels[1].number = UINT32_MAX;
   merge->levels[0].is_changed = merge->levels[1].is_changed = 0;
-  return bloom_index_learn_encoding(index);
+  return SQLITE_OK;
 }
 
 /* Writes the row at hand, if it was changed. */
