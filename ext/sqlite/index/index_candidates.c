@@ -226,33 +226,26 @@ static int candidates_blocks_of(const index_spans *spans, const index_intervals 
   return rc;
 }
 
-/* Sets *intervals to the ids of blocks. */
-static int candidates_ids_of(const index_spans *spans, const index_block_set *blocks,
-                             index_intervals *intervals){
-  uint32_t block = bloom_index_blocks_next(blocks, 0);
-  int rc = SQLITE_OK;
-  while( block!=UINT32_MAX && rc==SQLITE_OK ){
-    if( block>>INDEX_SPAN_LG>=spans->num_spans ) return SQLITE_CORRUPT_VTAB;
-    rc = bloom_index_intervals_append(intervals, bloom_index_block_first(spans, block),
-                                      bloom_index_block_last(spans, block));
-    block = bloom_index_blocks_next(blocks, block + 1);
-  }
-  bloom_index_intervals_sort(intervals);
-  return rc;
-}
-
 /* Keeps of *intervals the ids of blocks. */
 static int candidates_keep_blocks(const candidates_query *query,
                                   const index_generation *generation,
                                   const index_block_set *blocks, index_intervals *intervals){
+  uint32_t block = bloom_index_blocks_next(blocks, 0);
   index_intervals left = {0};
   index_spans *spans;
   int rc = SQLITE_OK;
   /* Those of a key that is nowhere need no spans. */
-  if( bloom_index_blocks_next(blocks, 0)!=UINT32_MAX ){
+  if( block!=UINT32_MAX ){
     rc = bloom_index_spans_read(query->index, query->layout, generation, &spans);
-    if( rc==SQLITE_OK ) rc = candidates_ids_of(spans, blocks, &left);
   }
+  while( block!=UINT32_MAX && rc==SQLITE_OK ){
+    rc = block>>INDEX_SPAN_LG<spans->num_spans
+      ? bloom_index_intervals_append(&left, bloom_index_block_first(spans, block),
+                                     bloom_index_block_last(spans, block))
+      : SQLITE_CORRUPT_VTAB;
+    block = bloom_index_blocks_next(blocks, block + 1);
+  }
+  bloom_index_intervals_sort(&left);
   if( rc==SQLITE_OK ) rc = bloom_index_intervals_intersect(intervals, &left);
   sqlite3_free(left.list);
   return rc;
@@ -378,16 +371,17 @@ static int candidates_read_changed(bloom_index *index, const index_layout *layou
   return rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-/* Adds what is not merged: changed rows, and those behind what is covered, up to the last one.
-** While a statement of the connection writes, the last row may have an id which SQLite chose, and
-** be read by a trigger that comes before ours.  The trigger before an INSERT does not tell of row
-** -1: it is added where rows have negative ids. */
-static int candidates_add_unmerged(bloom_index *index, const index_layout *layout,
-                                   sqlite3_int64 last, index_intervals *intervals,
+/* Adds what is not merged among the ids `within`: changed rows, and those behind what is covered,
+** up to the last one.  While a statement of the connection writes, the last row may have an id
+** which SQLite chose, and be read by a trigger that comes before ours.  The trigger before an
+** INSERT does not tell of row -1: it is added where rows have negative ids. */
+static int candidates_add_unmerged(const candidates_query *query, sqlite3_int64 last,
+                                   const index_intervals *within, index_intervals *intervals,
                                    int *is_too_dear){
-  const int is_writing = bloom_sql_writer(index->connection)!=NULL;
+  const index_layout *layout = query->layout;
+  const int is_writing = bloom_sql_writer(query->index->connection)!=NULL;
   index_intervals unmerged = {0};
-  int rc = candidates_read_changed(index, layout, &unmerged, is_too_dear);
+  int rc = candidates_read_changed(query->index, layout, &unmerged, is_too_dear);
   if( rc==SQLITE_OK && is_writing && last<=layout->covered ){
     rc = bloom_index_intervals_append(&unmerged, last, last);
   }
@@ -398,7 +392,10 @@ static int candidates_add_unmerged(bloom_index *index, const index_layout *layou
   if( rc==SQLITE_OK && last>layout->covered ){
     rc = bloom_index_intervals_add(&unmerged, layout->covered + 1, is_writing ? INT64_MAX : last);
   }
-  if( rc==SQLITE_OK ) rc = bloom_index_intervals_unite(intervals, &unmerged);
+  if( rc==SQLITE_OK && unmerged.num_intervals>0 ){
+    rc = bloom_index_intervals_intersect(&unmerged, within);
+    if( rc==SQLITE_OK ) rc = bloom_index_intervals_unite(intervals, &unmerged);
+  }
   sqlite3_free(unmerged.list);
   return rc;
 }
@@ -412,47 +409,29 @@ static int candidates_find_last(bloom_index *index, sqlite3_int64 *last){
                                        index->columns.id_name, index->schema, index->source_name);
 }
 
-/* Finds the conditions whose entries cost less than reading all.  Sets *is_none if one of them is
-** true of no row. */
-static void candidates_find_usable(candidates_query *query, sqlite3_int64 last, int *is_none){
+/* Finds the conditions whose entries cost less than reading all, and what conditions ask of zones.
+** Sets *is_none if one of them is true of no row. */
+static int candidates_read_conditions(candidates_query *query, sqlite3_int64 last, int *is_none){
   const double num_rows = bloom_index_cost_num_rows(query->layout, last);
-  int i;
-  for(i=0; i<query->plan->num_conditions; i++){
-    const index_condition condition = query->plan->conditions[i];
-    const size_t num_values = condition.is_list ? query->lists[i].num_values : 1;
-    if( condition.key<0 ) continue;
-    if( !condition.is_list && sqlite3_value_type(query->args[i])==SQLITE_NULL ){
-      /* Entries know nothing of NULLs, and what regexp() makes of one only that knows. */
-      *is_none |= condition.kind!=INDEX_IS && !index_is_regexp(condition.kind);
-      continue;
-    }
-    query->usable[i] = num_values<2
-      || bloom_index_cost_rows_of_list(num_rows, num_values)<num_rows;
-    query->num_usable += query->usable[i];
-  }
-}
-
-/* Finds what the conditions ask of zones.  Sets *is_none if one of them is true of no row. */
-static int candidates_find_tests(candidates_query *query, int *is_none){
   int i, rc = SQLITE_OK;
   for(i=0; i<query->plan->num_conditions && rc==SQLITE_OK && !*is_none; i++){
     const index_condition condition = query->plan->conditions[i];
-    if( condition.zone<0 ) continue;
-    if( !condition.is_list && sqlite3_value_type(query->args[i])==SQLITE_NULL
-       && condition.kind!=INDEX_IS && index_group_of(condition.kind)!=INDEX_NULL_TEST ){
-      *is_none = 1;
-    }else{
-      rc = bloom_index_zones_test(query->index, &condition, query->args[i], &query->lists[i],
-                                  &query->tests[query->num_tests++]);
+    const size_t num_values = condition.is_list ? query->lists[i].num_values : 1;
+    const int is_null = !condition.is_list && sqlite3_value_type(query->args[i])==SQLITE_NULL;
+    if( condition.key<0 && condition.zone<0 ) continue;
+    /* What regexp() makes of NULL only that knows. */
+    *is_none |= is_null && condition.kind!=INDEX_IS && !index_is_regexp(condition.kind)
+        && index_group_of(condition.kind)!=INDEX_NULL_TEST;
+    /* Entries know nothing of NULLs. */
+    query->usable[i] = condition.key>=0 && !is_null
+        && (num_values<2 || bloom_index_cost_rows_of_list(num_rows, num_values)<num_rows);
+    query->num_usable += query->usable[i];
+    if( condition.zone>=0 && !*is_none ){
+      rc = bloom_index_zones_test(query->index, &query->plan->conditions[i], query->args[i],
+                                  &query->lists[i], &query->tests[query->num_tests++]);
     }
   }
   return rc;
-}
-
-static int candidates_has_zones(const index_plan *plan){
-  int i = 0;
-  while( i<plan->num_conditions && plan->conditions[i].zone<0 ) i++;
-  return i<plan->num_conditions;
 }
 
 /* Narrows *intervals, which the conditions on ids have left, by those on columns. */
@@ -475,26 +454,22 @@ static int candidates_narrow_by_columns(candidates_query *query, index_intervals
   if( is_mid_write ) return SQLITE_OK;
   rc = candidates_find_last(index, &last);
   if( rc!=SQLITE_OK ) return rc;
-  candidates_find_usable(query, last, &is_none);
-  if( query->num_usable==0 && !is_none && !candidates_has_zones(query->plan)
-   && unmerged==NULL ) return SQLITE_OK;
+  rc = candidates_read_conditions(query, last, &is_none);
+  if( rc!=SQLITE_OK || (query->num_usable==0 && query->num_tests==0 && !is_none
+                        && unmerged==NULL) ) return rc;
   *is_too_dear = 0;
-  rc = bloom_index_intervals_add(&covered, INT64_MIN, query->layout->covered);
-  if( rc==SQLITE_OK ) rc = bloom_index_intervals_intersect(&covered, intervals);
-  if( rc==SQLITE_OK ) rc = candidates_find_tests(query, &is_none);
-  if( rc==SQLITE_OK && !is_none ) rc = candidates_narrow_generations(query, &covered);
-  /* Of most rows the source's own ways read all in less time. */
-  *is_too_dear |= rc==SQLITE_OK && !is_none && unmerged==NULL
-      && 5*bloom_index_intervals_rows(query->layout, &covered)
-      >3*(double)query->layout->num_rows + CANDIDATES_ROWS_OF_SCAN;
-  if( is_none ) intervals->num_intervals = 0;
-  else if( rc==SQLITE_OK ) rc = candidates_add_unmerged(index, query->layout, last,
-                                                        unmerged ? unmerged : &covered,
-                                                        is_too_dear);
-  if( rc==SQLITE_OK && unmerged ) rc = bloom_index_intervals_intersect(unmerged, intervals);
-  if( rc==SQLITE_OK ) rc = bloom_index_intervals_intersect(intervals, &covered);
-  sqlite3_free(covered.list);
-  return rc;
+  if( !is_none ){
+    rc = bloom_index_intervals_add(&covered, INT64_MIN, query->layout->covered);
+    if( rc==SQLITE_OK ) rc = bloom_index_intervals_intersect(&covered, intervals);
+    if( rc==SQLITE_OK ) rc = candidates_narrow_generations(query, &covered);
+    /* Of most rows the source's own ways read all in less time. */
+    *is_too_dear |= rc==SQLITE_OK && unmerged==NULL
+        && 5*bloom_index_intervals_rows(query->layout, &covered)
+        >3*(double)query->layout->num_rows + CANDIDATES_ROWS_OF_SCAN;
+    if( rc==SQLITE_OK ) rc = candidates_add_unmerged(query, last, intervals,
+                                                     unmerged ? unmerged : &covered, is_too_dear);
+  }
+  return bloom_index_intervals_replace(intervals, covered, rc);
 }
 
 /* Appends the ids that a condition on the id may be true of. */

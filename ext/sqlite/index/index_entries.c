@@ -55,17 +55,8 @@ static uint32_t spans_find(const index_spans *spans, sqlite3_int64 key){
 /* Appends a span.  SQLITE_CORRUPT_VTAB where its key is there. */
 static int spans_append(index_spans *spans, sqlite3_int64 key){
   uint32_t at;
-  if( spans->num_spans==spans->max_spans ){
-    const uint32_t max_spans = 2*spans->max_spans + 64;
-    sqlite3_int64 *keys = sqlite3_realloc64(spans->keys, max_spans * sizeof(*keys));
-    uint32_t *by_key;
-    if( keys==NULL ) return SQLITE_NOMEM;
-    spans->keys = keys;
-    by_key = sqlite3_realloc64(spans->by_key, max_spans * sizeof(*by_key));
-    if( by_key==NULL ) return SQLITE_NOMEM;
-    spans->by_key = by_key;
-    spans->max_spans = max_spans;
-  }
+  if( BLOOM_GROW(spans->keys, spans->num_spans, spans->max_keys)
+   || BLOOM_GROW(spans->by_key, spans->num_spans, spans->max_by_key) ) return SQLITE_NOMEM;
   at = spans_find(spans, key);
   if( at<spans->num_spans && spans->keys[spans->by_key[at]]==key ) return SQLITE_CORRUPT_VTAB;
   memmove(spans->by_key + at + 1, spans->by_key + at,
@@ -230,8 +221,25 @@ static int run_load(index_run_reader *reader, const index_run *run, uint64_t wan
   return rc;
 }
 
+uint64_t bloom_index_run_first(const index_key_layout *key, const index_run *run){
+  const uint32_t num_segments = bloom_entries_num_segments(run->end_block);
+  uint32_t i;
+  if( run->role!=INDEX_RUN_SOURCE ) return 0;
+  for(i=0; i<key->num_runs; i++){
+    const index_run *target = &key->runs[i];
+    if( target->role==INDEX_RUN_TARGET && target->last!=UINT64_MAX ){
+      const uint32_t num_of_target = bloom_entries_num_segments(target->end_block);
+      const uint64_t next = target->last + 1, segment = next%num_of_target;
+      return next/num_of_target*num_segments + (segment<num_segments ? segment : num_segments);
+    }
+  }
+  return 0;
+}
+
 int bloom_index_run_seek(index_run_reader *reader, const index_run *run, uint64_t wanted,
                          int *is_found){
+  const uint64_t first = bloom_index_run_first(reader->of_key, run);
+  if( wanted<first ) wanted = first;
   *is_found = 0;
   if( run->last==UINT64_MAX || wanted>run->last ) return SQLITE_OK;
   if( reader->run!=run || reader->row.num_blocks==0 || wanted<reader->row.id
@@ -260,21 +268,6 @@ int bloom_index_run_blocks(index_run_reader *reader, uint16_t *blocks, uint32_t 
   return num_read>0 ? SQLITE_OK : SQLITE_CORRUPT_VTAB;
 }
 
-uint64_t bloom_index_run_first(const index_key_layout *key, const index_run *run){
-  const uint32_t num_segments = bloom_entries_num_segments(run->end_block);
-  uint32_t i;
-  if( run->role!=INDEX_RUN_SOURCE ) return 0;
-  for(i=0; i<key->num_runs; i++){
-    const index_run *target = &key->runs[i];
-    if( target->role==INDEX_RUN_TARGET && target->last!=UINT64_MAX ){
-      const uint32_t num_of_target = bloom_entries_num_segments(target->end_block);
-      const uint64_t next = target->last + 1, segment = next%num_of_target;
-      return next/num_of_target*num_segments + (segment<num_segments ? segment : num_segments);
-    }
-  }
-  return 0;
-}
-
 int bloom_index_runs_check(bloom_index *index, const index_layout *layout){
   index_run_reader *reader = sqlite3_malloc64(sizeof(*reader));
   int i, key, is_found, rc = reader ? SQLITE_OK : SQLITE_NOMEM;
@@ -283,9 +276,7 @@ int bloom_index_runs_check(bloom_index *index, const index_layout *layout){
     for(key=0; key<index->config.num_keys; key++){
       const index_key_layout *of_key = &layout->generations[i].keys[key];
       for(j=0; j<of_key->num_runs && rc==SQLITE_OK; j++){
-        /* A source that the target has all of has no rows any more. */
-        if( bloom_index_run_first(of_key, &of_key->runs[j])>of_key->runs[j].last ) continue;
-        *reader = (index_run_reader){.index = index, .key = key};
+        *reader = (index_run_reader){.index = index, .of_key = of_key, .key = key};
         rc = bloom_index_run_seek(reader, &of_key->runs[j], of_key->runs[j].last, &is_found);
       }
     }
@@ -334,8 +325,7 @@ int bloom_index_run_add(const index_column *column, uint32_t end_block, index_ru
 
 void bloom_index_run_start(index_run_writer *writer, const index_column *column, index_run *run,
                            uint64_t mean_gap){
-  writer->index = column->index;
-  writer->key = column->key;
+  writer->column = column;
   writer->run = run;
   writer->insert = NULL;
   bloom_entries_writer_begin(&writer->entries, run->end_block, run->last, mean_gap);
@@ -343,7 +333,7 @@ void bloom_index_run_start(index_run_writer *writer, const index_column *column,
 
 /* Writes the row at hand. */
 static int run_write_row(index_run_writer *writer){
-  bloom_index *index = writer->index;
+  bloom_index *index = writer->column->index;
   uint64_t rowid;
   const size_t num_bytes = bloom_entries_writer_finish(&writer->entries, writer->run->number,
                                                        writer->run->slot, writer->bytes, &rowid);
@@ -351,7 +341,7 @@ static int run_write_row(index_run_writer *writer){
   if( writer->insert==NULL ){
     rc = bloom_sql_prepare(index->connection, &writer->insert, "INSERT INTO"
                            " \"%w\".\"%w_entries%d\"(rowid, data) VALUES (?1, ?2)", index->schema,
-                           index->name, writer->key + 1);
+                           index->name, writer->column->key + 1);
   }
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(writer->insert, 1, (sqlite3_int64)rowid);
   if( rc==SQLITE_OK ) rc = sqlite3_bind_blob(writer->insert, 2, writer->bytes, (int)num_bytes,
@@ -364,14 +354,13 @@ static int run_write_row(index_run_writer *writer){
 }
 
 int bloom_index_run_write(index_run_writer *writer, uint64_t id, const uint16_t *blocks,
-                          uint32_t num_blocks, int *is_row){
-  *is_row = !bloom_entries_writer_add(&writer->entries, id, blocks, num_blocks);
-  if( *is_row ){
-    const int rc = run_write_row(writer);
-    if( rc!=SQLITE_OK ) return rc;
+                          uint32_t num_blocks){
+  int rc = SQLITE_OK;
+  if( !bloom_entries_writer_add(&writer->entries, id, blocks, num_blocks) ){
+    rc = run_write_row(writer);
     bloom_entries_writer_add(&writer->entries, id, blocks, num_blocks);
   }
-  return SQLITE_OK;
+  return rc;
 }
 
 int bloom_index_run_end(index_run_writer *writer, int is_full_only, int rc){
@@ -497,18 +486,18 @@ static int look_up_add_list(index_run_reader *reader, uint32_t segment,
   return all ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* Adds what a run has of a range of tokens, whose lists have ids first .. last-1 of those that
-** queries read of it. */
-static int look_up_range(index_run_reader *reader, const index_run *run, uint64_t first,
-                         uint64_t last, const index_block_set *within, index_block_set *result){
+/* Adds what a run has of a range of tokens. */
+static int look_up_range(index_run_reader *reader, const index_run *run, index_tokens tokens,
+                         const index_block_set *within, index_block_set *result){
   const uint32_t num_segments = bloom_entries_num_segments(run->end_block);
-  uint32_t segment = (uint32_t)(first % num_segments);
-  uint64_t id;
+  const uint64_t end = (tokens.first + tokens.num_tokens) * num_segments;
+  uint64_t id = tokens.first * num_segments;
+  uint32_t segment = 0;
   int is_found, rc = SQLITE_OK;
-  for(id=first; id<last && rc==SQLITE_OK; id++, segment=(segment + 1)%num_segments){
+  for(; id<end && rc==SQLITE_OK; id++, segment=(segment + 1)%num_segments){
     if( within && within->segments[segment]==NULL ) continue;
     rc = bloom_index_run_seek(reader, run, id, &is_found);
-    if( rc!=SQLITE_OK || !is_found || reader->row.id>=last ) break;
+    if( rc!=SQLITE_OK || !is_found || reader->row.id>=end ) break;
     id = reader->row.id;
     segment = (uint32_t)(id % num_segments);
     if( within==NULL || within->segments[segment] ){
@@ -527,17 +516,13 @@ int bloom_index_look_up(bloom_index *index, const index_generation *generation, 
   size_t j;
   int rc = SQLITE_OK;
   if( reader==NULL ) return SQLITE_NOMEM;
-  *reader = (index_run_reader){.index = index, .key = key};
+  *reader = (index_run_reader){.index = index, .of_key = of_key, .key = key};
   for(i=0; i<of_key->num_runs && rc==SQLITE_OK; i++){
     const index_run *run = &of_key->runs[i];
-    const uint32_t num_segments = bloom_entries_num_segments(run->end_block);
-    const uint64_t least = bloom_index_run_first(of_key, run);
     for(j=0; j<num_ranges && rc==SQLITE_OK; j++){
-      const uint64_t first = tokens[j].first * num_segments;
-      const uint64_t last = first + (uint64_t)tokens[j].num_tokens * num_segments;
       assert( j==0 || tokens[j-1].first<=tokens[j].first );
       if( j>0 && tokens[j-1].first==tokens[j].first ) continue;
-      rc = look_up_range(reader, run, first>least ? first : least, last, within, result);
+      rc = look_up_range(reader, run, tokens[j], within, result);
     }
   }
   sqlite3_free(reader);

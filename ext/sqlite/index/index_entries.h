@@ -113,10 +113,11 @@ void bloom_index_layout_free(bloom_index *index);
 
 /* The spans of a generation: keys[n] is that of span n. */
 typedef struct index_spans {
-  uint32_t place, shift, num_spans, max_spans, num_written;
+  uint32_t place, shift, num_spans, num_written;
   uint64_t hash;
   sqlite3_int64 *keys;
   uint32_t *by_key; /* their numbers, by ascending keys */
+  size_t max_keys, max_by_key;
 } index_spans;
 
 /* Returns the hash of no span. */
@@ -160,17 +161,19 @@ static inline sqlite3_int64 bloom_index_block_last(const index_spans *spans, uin
 
 /* -- index_entries.c: runs ------------------------------------------------------------- */
 
-/* A column's run that is read.  {index, key} at first. */
+/* A column's run that is read.  {index, of_key, key} at first. */
 typedef struct index_run_reader {
   bloom_index *index;
+  const index_key_layout *of_key; /* of the column, in a generation */
   int key;
   const index_run *run; /* of the row at hand; NULL: there is none */
   bloom_entries_row row;
   uint8_t bytes[BLOOM_ENTRIES_ROW_BYTES];
 } index_run_reader;
 
-/* Goes to the first list of a run whose id is wanted or more: reader->row.id.  Sets *is_found to 0
-** where there is none.  Fast where it lies behind the list at hand in the same row. */
+/* Goes to the first list of a run whose id is wanted or more, of those that queries read:
+** reader->row.id.  Sets *is_found to 0 where there is none.  Fast where it lies behind the list at
+** hand in the same row. */
 int bloom_index_run_seek(index_run_reader *reader, const index_run *run, uint64_t wanted,
                          int *is_found);
 
@@ -215,8 +218,7 @@ int bloom_index_run_add(const index_column *column, uint32_t end_block, index_ru
 
 /* A column's run that is written. */
 typedef struct index_run_writer {
-  bloom_index *index;
-  int key;
+  const index_column *column;
   index_run *run;
   sqlite3_stmt *insert; /* NULL before the first row */
   bloom_entries_writer entries;
@@ -227,9 +229,9 @@ typedef struct index_run_writer {
 void bloom_index_run_start(index_run_writer *writer, const index_column *column, index_run *run,
                            uint64_t mean_gap);
 
-/* Writes a list behind the others.  Sets *is_row to whether a row was filled before it. */
+/* Writes a list behind the others, and before it the row that they fill: run->num_rows. */
 int bloom_index_run_write(index_run_writer *writer, uint64_t id, const uint16_t *blocks,
-                          uint32_t num_blocks, int *is_row);
+                          uint32_t num_blocks);
 
 /* Writes the row that is not full yet, unless is_full_only, and ends the writer in any case; rc is
 ** that of what came before. */

@@ -52,11 +52,10 @@ int bloom_index_union_start(index_union *lists, bloom_index *index, int key,
   if( lists->runs==NULL ) return SQLITE_NOMEM;
   for(i=0; i<num_runs && rc==SQLITE_OK; i++){
     index_union_run *run = &lists->runs[i];
-    const uint32_t num_segments = bloom_entries_num_segments(runs[i]->end_block);
-    const uint64_t least = bloom_index_run_first(of_key, runs[i]), first = token * num_segments;
     int is_found;
-    *run = (index_union_run){.reader = {.index = index, .key = key}, .num_segments = num_segments};
-    rc = bloom_index_run_seek(&run->reader, runs[i], first>least ? first : least, &is_found);
+    run->reader = (index_run_reader){.index = index, .of_key = of_key, .key = key};
+    run->num_segments = bloom_entries_num_segments(runs[i]->end_block);
+    rc = bloom_index_run_seek(&run->reader, runs[i], token * run->num_segments, &is_found);
     if( rc==SQLITE_OK ) union_take(run, is_found);
   }
   return rc;
@@ -141,10 +140,10 @@ static int join_copy(const index_column *column, const index_run *const *sources
                                  num_sources, 0);
     while( rc==SQLITE_OK && num_pairs<max_pairs
           && (rc = bloom_index_union_next(lists, &is_found))==SQLITE_OK && is_found ){
-      int is_row;
+      const uint32_t num_rows = target->num_rows;
       rc = bloom_index_run_write(writer, lists->token*num_segments + lists->segment, lists->blocks,
-                                 lists->num_blocks, &is_row);
-      if( is_row ){
+                                 lists->num_blocks);
+      if( target->num_rows>num_rows ){
         num_pairs += num_pending;
         num_pending = 0;
       }

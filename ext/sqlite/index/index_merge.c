@@ -323,11 +323,10 @@ static int merge_write_run(const index_column *column, index_pairs *pairs, index
       const uint32_t segment = ((uint32_t)pairs->list[i] & PAIRS_BLOCK_MASK) >> BLOOM_SEGMENT_LG;
       const uint64_t of_list = pairs->list[i] >> BLOOM_SEGMENT_LG;
       uint32_t num_blocks = 0;
-      int is_row;
       for(; i<pairs->num_listed && pairs->list[i] >> BLOOM_SEGMENT_LG==of_list; i++){
         blocks[num_blocks++] = (uint16_t)(pairs->list[i] % BLOOM_SEGMENT_BLOCKS);
       }
-      rc = bloom_index_run_write(writer, token*num_segments + segment, blocks, num_blocks, &is_row);
+      rc = bloom_index_run_write(writer, token*num_segments + segment, blocks, num_blocks);
     }
     run->num_pairs += pairs->num_listed;
     if( rc==SQLITE_OK ) rc = bloom_index_pairs_take(pairs);
