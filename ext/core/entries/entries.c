@@ -555,34 +555,30 @@ static void entries_append_gap(bloom_entries_writer *writer, uint64_t gap){
   entries_append(writer, entries_low_bits(gap - 1, writer->gap_k), writer->gap_k);
 }
 
-/* Appends num_coded ascending numbers below num_all, num_bits each where they are few. */
-static void entries_append_numbers(bloom_entries_writer *writer, const uint16_t *numbers,
-                                   uint32_t num_coded, uint32_t num_all, uint32_t num_bits){
-  uint32_t i;
-  if( num_coded>ENTRIES_MAX_RAW ){
-    entries_append_rice(writer, numbers, num_coded, entries_rice_k(num_coded, num_all));
-    return;
-  }
-  for(i=0; i<num_coded; i++) entries_append(writer, numbers[i], num_bits);
-}
-
-static void entries_append_list(bloom_entries_writer *writer, const uint16_t *blocks,
-                                uint32_t num_blocks){
-  const uint32_t num_all = entries_blocks_in(&writer->shape, writer->segment);
-  const uint32_t num_bits = entries_bits_in(&writer->shape, writer->segment);
+/* Appends a list of a segment. */
+static void entries_append_list(bloom_entries_writer *writer, uint32_t segment,
+                                const uint16_t *blocks, uint32_t num_blocks){
+  const uint32_t num_all = entries_blocks_in(&writer->shape, segment);
   const uint32_t log = entries_log2(num_blocks);
-  uint32_t i;
+  uint16_t missing[BLOOM_SEGMENT_BLOCKS/2];
+  const uint16_t *numbers = blocks;
+  uint32_t num_coded = num_blocks, i;
   assert( num_blocks>0 && num_blocks<=num_all && blocks[num_blocks-1]<num_all );
   entries_append(writer, (2*entries_low_bits(num_blocks, log) + 1) << log, 2*log + 1);
   if( entries_are_missing_coded(num_blocks, num_all) ){
     uint64_t words[BLOOM_SEGMENT_BLOCKS/64];
-    uint16_t missing[BLOOM_SEGMENT_BLOCKS/2];
     for(i=0; i<num_all; i+=64) words[i/64] = entries_bits_below(num_all, i);
     for(i=0; i<num_blocks; i++) words[blocks[i]/64] ^= (uint64_t)1 << blocks[i]%64;
     entries_numbers_of(words, num_all, missing);
-    entries_append_numbers(writer, missing, num_all - num_blocks, num_all, num_bits);
-  }else{
-    entries_append_numbers(writer, blocks, num_blocks, num_all, num_bits);
+    numbers = missing;
+    num_coded = num_all - num_blocks;
+  }
+  if( num_coded>ENTRIES_MAX_RAW ){
+    entries_append_rice(writer, numbers, num_coded, entries_rice_k(num_coded, num_all));
+    return;
+  }
+  for(i=0; i<num_coded; i++){
+    entries_append(writer, numbers[i], entries_bits_in(&writer->shape, segment));
   }
 }
 
@@ -595,43 +591,34 @@ static void entries_begin_row(bloom_entries_writer *writer){
   writer->num_bytes = 0;
 }
 
-static void entries_set_gap_k(bloom_entries_writer *writer, uint64_t mean_gap){
-  assert( mean_gap<=BLOOM_ENTRIES_ID_MASK );
-  writer->gap_k = entries_rice_k(1, mean_gap);
-}
-
 void bloom_entries_writer_begin(bloom_entries_writer *writer, uint32_t end_block, uint64_t before,
                                 uint64_t mean_gap){
   writer->shape = entries_shape_of(end_block);
   writer->before = before;
   writer->first = writer->last = 0;
-  writer->segment = 0;
-  entries_set_gap_k(writer, mean_gap);
+  writer->gap_k = entries_rice_k(1, mean_gap);
+  assert( mean_gap<=BLOOM_ENTRIES_ID_MASK );
   entries_begin_row(writer);
-}
-
-/* Drops every other skip: the first one, the third one and so on. */
-static void entries_halve_skips(bloom_entries_writer *writer){
-  uint32_t i;
-  for(i=0; i<writer->num_skips/2; i++){
-    writer->skip_deltas[i] = writer->skip_deltas[2*i + 1];
-    writer->skip_offsets[i] = writer->skip_offsets[2*i + 1];
-  }
-  writer->num_skips /= 2;
-  writer->lists_per_skip *= 2;
 }
 
 /* Notes a skip to the list with this id, which lies behind num_lists others at an offset of
 ** bits, if it is its turn. */
 static void entries_note_skip(bloom_entries_writer *writer, uint64_t id, uint32_t offset){
+  uint32_t i;
   if( writer->lists_per_skip==0 || writer->num_lists==0 ) return;
-  if( id - writer->first>UINT32_MAX ){
-    writer->lists_per_skip = writer->num_skips = 0;
-  }else if( writer->num_lists%writer->lists_per_skip==0 ){
+  if( id - writer->first>UINT32_MAX ) writer->lists_per_skip = writer->num_skips = 0;
+  else if( writer->num_lists%writer->lists_per_skip==0 ){
     writer->skip_deltas[writer->num_skips] = (uint32_t)(id - writer->first);
     writer->skip_offsets[writer->num_skips] = (uint16_t)offset;
     writer->num_skips++;
-    if( writer->num_skips*ENTRIES_BYTES_PER_SKIP>offset/8 ) entries_halve_skips(writer);
+    if( writer->num_skips*ENTRIES_BYTES_PER_SKIP<=offset/8 ) return;
+    /* Every other one is dropped: the first one, the third one and so on. */
+    writer->num_skips /= 2;
+    writer->lists_per_skip *= 2;
+    for(i=0; i<writer->num_skips; i++){
+      writer->skip_deltas[i] = writer->skip_deltas[2*i + 1];
+      writer->skip_offsets[i] = writer->skip_offsets[2*i + 1];
+    }
   }
 }
 
@@ -639,21 +626,17 @@ int bloom_entries_writer_add(bloom_entries_writer *writer, uint64_t id, const ui
                              uint32_t num_blocks){
   const uint64_t word = writer->word;
   const uint32_t num_bytes = writer->num_bytes, word_bits = writer->word_bits;
-  const uint32_t segment = writer->segment;
   size_t row_bytes;
   assert( id<=BLOOM_ENTRIES_ID_MASK );
   if( writer->num_lists==BLOOM_ENTRIES_MAX_LISTS ) return 0;
   if( writer->num_lists==0 ){
     assert( writer->before==BLOOM_ENTRIES_NO_ID || writer->before<id );
     writer->first = id;
-    writer->segment = (uint32_t)(id % writer->shape.num_segments);
   }else{
-    const uint64_t gap = id - writer->last;
     assert( id>writer->last );
-    entries_append_gap(writer, gap);
-    writer->segment = entries_segment_behind(&writer->shape, segment, gap);
+    entries_append_gap(writer, id - writer->last);
   }
-  entries_append_list(writer, blocks, num_blocks);
+  entries_append_list(writer, (uint32_t)(id % writer->shape.num_segments), blocks, num_blocks);
   /* With a skip that this list may get. */
   row_bytes = BLOOM_ENTRIES_HEADER_BYTES + writer->num_bytes + (writer->word_bits>0)
             + BLOOM_ENTRIES_SKIP_BYTES*(size_t)(writer->num_skips + (writer->num_lists>0));
@@ -661,7 +644,6 @@ int bloom_entries_writer_add(bloom_entries_writer *writer, uint64_t id, const ui
     writer->word = word;
     writer->word_bits = word_bits;
     writer->num_bytes = num_bytes;
-    writer->segment = segment;
     entries_append(writer, 0, 0);
     return 0;
   }
@@ -698,7 +680,7 @@ size_t bloom_entries_writer_finish(bloom_entries_writer *writer, uint64_t run_nu
   *rowid = bloom_entries_rowid(slot, writer->last);
   bloom_store64_le(out, bloom_entries_checksum(out, num_bytes, run_number, *rowid));
   if( writer->num_lists>1 ){
-    entries_set_gap_k(writer, (writer->last - writer->first) / (writer->num_lists - 1));
+    writer->gap_k = entries_rice_k(1, (writer->last - writer->first) / (writer->num_lists - 1));
   }
   writer->before = writer->last;
   entries_begin_row(writer);

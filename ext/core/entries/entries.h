@@ -64,12 +64,6 @@ static inline uint32_t bloom_entries_num_segments(uint32_t end_block){
   return (end_block + BLOOM_SEGMENT_BLOCKS - 1) >> BLOOM_SEGMENT_LG;
 }
 
-/* Returns the id of a list.  The caller sees to it that it is below 2^56. */
-static inline uint64_t bloom_entries_id(uint64_t token, uint32_t segment, uint32_t num_segments){
-  assert( segment<num_segments && token<=BLOOM_ENTRIES_ID_MASK/num_segments );
-  return token * num_segments + segment;
-}
-
 /* Returns the rowid of a row. */
 static inline uint64_t bloom_entries_rowid(uint32_t slot, uint64_t last_id){
   assert( slot<256 && last_id<=BLOOM_ENTRIES_ID_MASK );
@@ -157,7 +151,6 @@ typedef struct bloom_entries_writer {
   bloom_entries_shape shape;
   uint64_t before, first, last;  /* ids: of the row before; of the row at hand */
   uint32_t num_lists;
-  uint32_t segment;              /* of the last list */
   uint32_t gap_k;
   uint32_t lists_per_skip;       /* a power of 2; 0: ids are too far apart for skips */
   uint32_t num_skips;

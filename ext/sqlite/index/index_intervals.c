@@ -82,16 +82,13 @@ int bloom_index_intervals_intersect(index_intervals *intervals, const index_inte
 }
 
 int bloom_index_intervals_unite(index_intervals *intervals, const index_intervals *others){
-  index_intervals all = {0};
-  size_t i = 0, j = 0;
+  size_t i;
   int rc = SQLITE_OK;
-  while( rc==SQLITE_OK && (i<intervals->num_intervals || j<others->num_intervals) ){
-    const int is_other = i==intervals->num_intervals
-      || (j<others->num_intervals && others->list[j].first<intervals->list[i].first);
-    const index_interval next = is_other ? others->list[j++] : intervals->list[i++];
-    rc = bloom_index_intervals_add(&all, next.first, next.last);
+  for(i=0; i<others->num_intervals && rc==SQLITE_OK; i++){
+    rc = bloom_index_intervals_append(intervals, others->list[i].first, others->list[i].last);
   }
-  return bloom_index_intervals_replace(intervals, all, rc);
+  if( others->num_intervals>0 ) bloom_index_intervals_sort(intervals);
+  return rc;
 }
 
 double bloom_index_interval_rows(const index_layout *layout, index_interval interval){

@@ -159,18 +159,8 @@ static int join_copy(const index_column *column, const index_run *const *sources
   return rc;
 }
 
-/* Adds the target of the runs whose bits are set in `taken`. */
-static int join_begin(const index_column *column, uint64_t taken, index_run **target){
-  uint32_t end_block = 1, i;
-  for(i=0; i<column->of_key->num_runs; i++){
-    const index_run *run = &column->of_key->runs[i];
-    if( taken >> i & 1 && run->end_block>end_block ) end_block = run->end_block;
-  }
-  return bloom_index_run_add(column, end_block, target);
-}
-
-/* Moves at least max_pairs entries of those runs, unless they end: then the target takes their
-** place.  Rows that need not be kept are deleted at once. */
+/* Moves at least max_pairs entries of the runs whose bits are set in `taken`, unless they end: then
+** the target takes their place.  Rows that need not be kept are deleted at once. */
 static int join_go_on(const index_column *column, uint64_t taken, index_run *target,
                       uint64_t max_pairs){
   index_key_layout *key = column->of_key;
@@ -253,18 +243,21 @@ int bloom_index_join(const index_column *column, uint64_t num_merged){
   int rc = SQLITE_OK;
   if( join_find_target(key) ) rc = join_go_on_spread(column, max_pairs);
   while( rc==SQLITE_OK ){
-    const int is_spread = join_find_target(key)!=NULL;
+    const int has_spread = join_find_target(key)!=NULL;
+    uint32_t end_block = 1;
     index_run *target;
-    if( !join_choose(key, is_spread ? at_once : UINT64_MAX, &taken, &sum) ) break;
-    rc = join_begin(column, taken, &target);
-    if( rc!=SQLITE_OK ) break;
-    if( sum<=at_once || is_spread ){
-      rc = join_go_on(column, taken, target, UINT64_MAX);
-      continue;
+    int is_spread;
+    if( !join_choose(key, has_spread ? at_once : UINT64_MAX, &taken, &sum) ) break;
+    is_spread = sum>at_once && !has_spread;
+    for(i=0; i<key->num_runs; i++){
+      index_run *run = &key->runs[i];
+      if( !(taken >> i & 1) ) continue;
+      if( run->end_block>end_block ) end_block = run->end_block;
+      if( is_spread ) run->role = INDEX_RUN_SOURCE;
     }
-    target->role = INDEX_RUN_TARGET;
-    for(i=0; i<key->num_runs; i++) if( taken >> i & 1 ) key->runs[i].role = INDEX_RUN_SOURCE;
-    rc = join_go_on(column, taken, target, max_pairs);
+    rc = bloom_index_run_add(column, end_block, &target);
+    if( rc==SQLITE_OK && is_spread ) target->role = INDEX_RUN_TARGET;
+    if( rc==SQLITE_OK ) rc = join_go_on(column, taken, target, is_spread ? max_pairs : UINT64_MAX);
   }
   return rc;
 }

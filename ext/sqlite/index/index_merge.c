@@ -528,6 +528,14 @@ static int merge_begin_rebuild(index_merge_state *merge, const index_choice *cho
   return rc==SQLITE_OK ? merge_open_generation(merge, 1) : rc;
 }
 
+static void merge_close_generation(index_merge_state *merge, int number){
+  int key;
+  for(key=0; key<merge->index->config.num_keys; key++){
+    sqlite3_free(merge->generations[number].keys[key].zones);
+    bloom_index_pairs_free(&merge->generations[number].keys[key].pairs);
+  }
+}
+
 /* Puts the second generation, which has all rows, in place of the first. */
 static void merge_end_rebuild(index_merge_state *merge){
   index_layout *layout = &merge->layout;
@@ -570,17 +578,6 @@ static int merge_go_on_rebuild(index_merge_state *merge, int is_first, sqlite3_i
 }
 
 /* -- The whole ------------------------------------------------------------------------------- */
-
-static void merge_free(index_merge_state *merge){
-  int i, key;
-  for(key=0; key<merge->index->config.num_keys; key++){
-    for(i=0; i<INDEX_MAX_GENERATIONS; i++){
-      sqlite3_free(merge->generations[i].keys[key].zones);
-      bloom_index_pairs_free(&merge->generations[i].keys[key].pairs);
-    }
-  }
-  sqlite3_free(merge);
-}
 
 static int merge_start(bloom_index *index, const index_layout *layout, index_merge_state **result){
   index_merge_state *merge = sqlite3_malloc64(sizeof(*merge));
@@ -677,21 +674,11 @@ static int merge_take_rows(index_merge_state *merge, sqlite3_int64 max_rows, int
   return rc;
 }
 
-/* Returns 1 if the numbers of blocks ran out, so that larger blocks are to be chosen. */
-static int merge_is_out_of_blocks(const index_merge_state *merge){
-  int i;
-  for(i=0; i<merge->layout.num_generations; i++){
-    const index_spans *spans = merge->generations[i].spans;
-    if( spans && spans->num_spans==INDEX_MAX_SPANS ) return 1;
-  }
-  return 0;
-}
-
 int bloom_index_merge_core(bloom_index *index, const index_layout *before, sqlite3_int64 max_rows,
                            int *wants_rebuild){
   index_choice choice = {.num_rows = 0};
   index_merge_state *merge;
-  int is_due = 0, rc = merge_start(index, before, &merge);
+  int i, is_due = 0, rc = merge_start(index, before, &merge);
   assert( max_rows>0 && index->damage==NULL );
   *wants_rebuild = 0;
   if( rc==SQLITE_OK ) rc = merge_is_rebuild_due(merge, &choice, &is_due);
@@ -702,14 +689,17 @@ int bloom_index_merge_core(bloom_index *index, const index_layout *before, sqlit
   bloom_index_choice_free(&choice);
   if( rc==SQLITE_OK && !*wants_rebuild ){
     rc = merge_take_rows(merge, max_rows, is_due);
-    if( rc==SQLITE_FULL && merge_is_out_of_blocks(merge) ){
-      *wants_rebuild = 1;
-      rc = SQLITE_OK;
-    }else if( rc==SQLITE_OK ){
-      rc = merge_finish(merge);
+    /* Where the numbers of blocks ran out, larger ones are to be chosen. */
+    for(i=0; rc==SQLITE_FULL && i<merge->layout.num_generations; i++){
+      const index_spans *spans = merge->generations[i].spans;
+      *wants_rebuild |= spans && spans->num_spans==INDEX_MAX_SPANS;
     }
+    if( *wants_rebuild ) rc = SQLITE_OK;
+    else if( rc==SQLITE_OK ) rc = merge_finish(merge);
   }
-  if( merge ) merge_keep_words(merge, rc);
-  if( merge ) merge_free(merge);
+  if( merge==NULL ) return rc;
+  merge_keep_words(merge, rc);
+  for(i=0; i<INDEX_MAX_GENERATIONS; i++) merge_close_generation(merge, i);
+  sqlite3_free(merge);
   return rc;
 }
