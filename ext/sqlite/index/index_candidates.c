@@ -240,7 +240,7 @@ static int candidates_keep_blocks(const candidates_query *query,
   }
   while( block!=UINT32_MAX && rc==SQLITE_OK ){
     rc = block>>INDEX_SPAN_LG<spans->num_spans
-      ? bloom_index_intervals_append(&left, bloom_index_block_first(spans, block),
+      ? bloom_index_intervals_add(&left, bloom_index_block_first(spans, block),
                                      bloom_index_block_last(spans, block))
       : SQLITE_CORRUPT_VTAB;
     block = bloom_index_blocks_next(blocks, block + 1);
@@ -383,10 +383,10 @@ static int candidates_add_unmerged(const candidates_query *query, sqlite3_int64 
   index_intervals unmerged = {0};
   int rc = candidates_read_changed(query->index, layout, &unmerged, is_too_dear);
   if( rc==SQLITE_OK && is_writing && last<=layout->covered ){
-    rc = bloom_index_intervals_append(&unmerged, last, last);
+    rc = bloom_index_intervals_add(&unmerged, last, last);
   }
   if( rc==SQLITE_OK && layout->first<=-1 && layout->covered>=-1 ){
-    rc = bloom_index_intervals_append(&unmerged, -1, -1);
+    rc = bloom_index_intervals_add(&unmerged, -1, -1);
   }
   bloom_index_intervals_sort(&unmerged);
   if( rc==SQLITE_OK && last>layout->covered ){
@@ -472,29 +472,24 @@ static int candidates_narrow_by_columns(candidates_query *query, index_intervals
   return bloom_index_intervals_replace(intervals, covered, rc);
 }
 
-/* Appends the ids that a condition on the id may be true of. */
-static int candidates_append_ids(index_condition_kind kind, sqlite3_value *value,
-                                 index_intervals *result){
-  const index_interval ids = bloom_index_interval_of_id(kind, value);
-  return ids.first<=ids.last ? bloom_index_intervals_append(result, ids.first, ids.last)
-    : SQLITE_OK;
-}
-
 /* Keeps of *intervals the ids that a condition on the id may be true of. */
 static int candidates_narrow_by_id(index_condition condition, sqlite3_value *value,
                                    const index_list *list, index_intervals *intervals){
+  const size_t num_values = condition.is_list ? list->num_values : 1;
   index_intervals found = {0};
   size_t i;
   int rc = SQLITE_OK;
-  if( !condition.is_list ) rc = candidates_append_ids(condition.kind, value, &found);
-  for(i=0; condition.is_list && i<list->num_values && rc==SQLITE_OK; i++){
-    sqlite3_value *copy;
-    rc = bloom_index_list_value(list, i, &copy);
-    if( rc==SQLITE_OK ) rc = candidates_append_ids(condition.kind, copy, &found);
+  for(i=0; i<num_values && rc==SQLITE_OK; i++){
+    sqlite3_value *copy = NULL;
+    if( condition.is_list ) rc = bloom_index_list_value(list, i, &copy);
+    if( rc==SQLITE_OK ){
+      const index_interval ids = bloom_index_interval_of_id(condition.kind, copy ? copy : value);
+      rc = bloom_index_intervals_add(&found, ids.first, ids.last);
+    }
     sqlite3_value_free(copy);
     if( rc==SQLITE_OK && found.num_intervals>INDEX_MAX_INTERVALS ){
       found.num_intervals = 0;
-      rc = bloom_index_intervals_append(&found, INT64_MIN, INT64_MAX);
+      rc = bloom_index_intervals_add(&found, INT64_MIN, INT64_MAX);
       break;
     }
   }

@@ -52,16 +52,19 @@ static uint32_t spans_find(const index_spans *spans, sqlite3_int64 key){
   return first;
 }
 
-/* Appends a span.  SQLITE_CORRUPT_VTAB where its key is there. */
-static int spans_append(index_spans *spans, sqlite3_int64 key){
-  uint32_t at;
+/* Sets *span to the number of the span with a key, which is appended if it is new. */
+static int spans_add_key(index_spans *spans, sqlite3_int64 key, uint32_t *span){
+  const uint32_t at = spans_find(spans, key);
+  if( at<spans->num_spans && spans->keys[spans->by_key[at]]==key ){
+    *span = spans->by_key[at];
+    return SQLITE_OK;
+  }
+  if( spans->num_spans==INDEX_MAX_SPANS ) return SQLITE_FULL;
   if( BLOOM_GROW(spans->keys, spans->num_spans, spans->max_keys)
    || BLOOM_GROW(spans->by_key, spans->num_spans, spans->max_by_key) ) return SQLITE_NOMEM;
-  at = spans_find(spans, key);
-  if( at<spans->num_spans && spans->keys[spans->by_key[at]]==key ) return SQLITE_CORRUPT_VTAB;
   memmove(spans->by_key + at + 1, spans->by_key + at,
           (spans->num_spans - at) * sizeof(*spans->by_key));
-  spans->by_key[at] = spans->num_spans;
+  *span = spans->by_key[at] = spans->num_spans;
   spans->keys[spans->num_spans++] = key;
   spans->hash = spans_hash_next(spans->hash, key);
   return SQLITE_OK;
@@ -80,6 +83,7 @@ static int spans_read_rows(bloom_index *index, const index_generation *generatio
   while( rc==SQLITE_OK && spans->num_spans<generation->num_spans ){
     const uint8_t *bytes;
     size_t num_bytes, i;
+    uint32_t ignored;
     rc = bloom_sql_step(index->connection, rows);
     if( rc!=SQLITE_ROW ) break;
     rc = SQLITE_OK;
@@ -88,7 +92,7 @@ static int spans_read_rows(bloom_index *index, const index_generation *generatio
     if( bytes==NULL || sqlite3_column_int64(rows, 0)!=number++ ) break;
     for(i=0; i<num_bytes/8 && i<INDEX_SPANS_PER_ROW && spans->num_spans<generation->num_spans
         && rc==SQLITE_OK; i++){
-      rc = spans_append(spans, (sqlite3_int64)bloom_load64_le(bytes + 8*i));
+      rc = spans_add_key(spans, (sqlite3_int64)bloom_load64_le(bytes + 8*i), &ignored);
     }
     if( i<INDEX_SPANS_PER_ROW ) break;
   }
@@ -124,17 +128,9 @@ int bloom_index_spans_read(bloom_index *index, const index_layout *layout,
 
 int bloom_index_spans_add(index_spans *spans, sqlite3_int64 id, uint32_t *block){
   const sqlite3_int64 number = bloom_index_block_of(id, spans->shift);
-  const sqlite3_int64 key = bloom_index_block_of(number, INDEX_SPAN_LG);
-  uint32_t span, at = spans_find(spans, key);
-  if( at<spans->num_spans && spans->keys[spans->by_key[at]]==key ){
-    span = spans->by_key[at];
-  }else{
-    int rc;
-    if( spans->num_spans==INDEX_MAX_SPANS ) return SQLITE_FULL;
-    span = spans->num_spans;
-    rc = spans_append(spans, key);
-    if( rc!=SQLITE_OK ) return rc;
-  }
+  uint32_t span;
+  const int rc = spans_add_key(spans, bloom_index_block_of(number, INDEX_SPAN_LG), &span);
+  if( rc!=SQLITE_OK ) return rc;
   *block = span << INDEX_SPAN_LG | ((uint32_t)number & ((1u << INDEX_SPAN_LG) - 1));
   return SQLITE_OK;
 }

@@ -15,13 +15,12 @@
 ** Intervals of ids, in ascending order: what two of them have, and what one of them has.
 */
 
-int bloom_index_intervals_append(index_intervals *intervals, sqlite3_int64 first,
-                                 sqlite3_int64 last){
+int bloom_index_intervals_add(index_intervals *intervals, sqlite3_int64 first, sqlite3_int64 last){
   index_interval *before = intervals->num_intervals>0
     ? &intervals->list[intervals->num_intervals-1] : NULL;
-  assert( first<=last );
-  if( before && before->last<INT64_MAX && before->last + 1==first ){
-    before->last = last;
+  if( first>last ) return SQLITE_OK;
+  if( before && first>=before->first && (before->last==INT64_MAX || first<=before->last + 1) ){
+    if( before->last<last ) before->last = last;
     return SQLITE_OK;
   }
   if( BLOOM_GROW(intervals->list, intervals->num_intervals, intervals->max_intervals) ){
@@ -29,19 +28,6 @@ int bloom_index_intervals_append(index_intervals *intervals, sqlite3_int64 first
   }
   intervals->list[intervals->num_intervals++] = (index_interval){first, last};
   return SQLITE_OK;
-}
-
-int bloom_index_intervals_add(index_intervals *intervals, sqlite3_int64 first, sqlite3_int64 last){
-  if( first>last ) return SQLITE_OK;
-  if( intervals->num_intervals>0 ){
-    index_interval *before = &intervals->list[intervals->num_intervals-1];
-    assert( before->first<=first );
-    if( before->last==INT64_MAX || before->last + 1>=first ){
-      if( before->last<last ) before->last = last;
-      return SQLITE_OK;
-    }
-  }
-  return bloom_index_intervals_append(intervals, first, last);
 }
 
 static int intervals_compare(const void *a, const void *b){
@@ -85,7 +71,7 @@ int bloom_index_intervals_unite(index_intervals *intervals, const index_interval
   size_t i;
   int rc = SQLITE_OK;
   for(i=0; i<others->num_intervals && rc==SQLITE_OK; i++){
-    rc = bloom_index_intervals_append(intervals, others->list[i].first, others->list[i].last);
+    rc = bloom_index_intervals_add(intervals, others->list[i].first, others->list[i].last);
   }
   if( others->num_intervals>0 ) bloom_index_intervals_sort(intervals);
   return rc;

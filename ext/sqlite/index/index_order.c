@@ -410,8 +410,8 @@ static int order_make_slice(index_slices *order){
   int rc = SQLITE_OK;
   for(i=0; i<order->taken.num_items && rc==SQLITE_OK; i++){
     order_item item = order->taken.list[i];
-    rc = bloom_index_intervals_append(item.is_merged ? &order->slice : &others, item.ids.first,
-                                      item.ids.last);
+    rc = bloom_index_intervals_add(item.is_merged ? &order->slice : &others, item.ids.first,
+                                   item.ids.last);
     if( rc!=SQLITE_OK || !end->is_set || bloom_zone_compare(&item.to, &end->at)<0 ) continue;
     if( bloom_zone_compare(&item.from, &end->at)<0 ) item.from = end->at;
     rc = items_push(&order->heap, &item);
@@ -460,7 +460,7 @@ int bloom_index_slices_next(index_slices *order, sqlite3_stmt *rows, int *is_don
   if( rc==SQLITE_OK && !is_same ){
     order->slice.num_intervals = 0;
     order->end.is_set = 0;
-    rc = bloom_index_intervals_append(&order->slice, INT64_MIN, order->last);
+    rc = bloom_index_intervals_add(&order->slice, INT64_MIN, order->last);
   }
   if( rc!=SQLITE_OK ) return rc;
   order->is_done = !order->end.is_set;

@@ -212,14 +212,11 @@ typedef struct index_intervals {
   size_t num_intervals, max_intervals;
 } index_intervals;
 
-/* Appends one, whatever those before it are; where it follows the last one they become one. */
-int bloom_index_intervals_append(index_intervals *intervals, sqlite3_int64 first,
-                                 sqlite3_int64 last);
-
-/* Adds one that begins at or behind the last one's first id; first > last: it is empty. */
+/* Adds one behind the last one; where it begins in that, or follows it, they become one.  With
+** first > last it is empty. */
 int bloom_index_intervals_add(index_intervals *intervals, sqlite3_int64 first, sqlite3_int64 last);
 
-/* Puts those that were appended in order. */
+/* Puts them in order. */
 void bloom_index_intervals_sort(index_intervals *intervals);
 
 /* Keeps the ids that others have, too; adds those that others have. */
