@@ -124,10 +124,7 @@ static int merge_rows(bloom_index *index, sqlite3_int64 max_rows){
 static int merge_heal(bloom_index *index, const char *doubt, sqlite3_int64 max_rows){
   sqlite3_int64 is_seen = 0;
   /* An authorizer that hides rows of the schema is the connection's own. */
-  int rc = bloom_sql_integer(index->connection, &is_seen, "SELECT 1 FROM \"%w\".sqlite_master"
-                             " WHERE type = 'table' AND rootpage = 0 AND sql IS NOT NULL"
-                             " AND name = %Q COLLATE NOCASE AND tbl_name = %Q COLLATE NOCASE",
-                             index->schema, index->name, index->name);
+  int rc = bloom_index_is_seen(index, &is_seen);
   if( rc==SQLITE_OK ) rc = commands_check_rebuild(index);
   if( rc!=SQLITE_OK ) return rc;
   if( !is_seen || !bloom_index_source_can_heal(index) ){

@@ -36,6 +36,12 @@ int bloom_index_source_ids(bloom_index *index, sqlite3_int64 *first, sqlite3_int
 /* Of this connection's library, and nothing in the file. */
 static const char doubt_of_version[] = "is generated, and another version of SQLite merged it";
 
+/* The names that the triggers know the id and the indexed columns by, as renames left them. */
+typedef struct index_trigger_names {
+  char *id; /* NULL: the triggers are gone */
+  char *keys[INDEX_MAX_KEYS];
+} index_trigger_names;
+
 /* Finds the indexed columns in those of the source, by the names that the triggers have. */
 static void source_find_keys(bloom_index *index, const index_trigger_names *names){
   const bloom_source *columns = &index->columns;
@@ -95,6 +101,140 @@ int bloom_index_source_why_not_merge(const bloom_index *index, char **doubt){
   return *doubt ? SQLITE_OK : SQLITE_NOMEM;
 }
 
+/* == Triggers ========================================================================== */
+
+/*
+** The triggers that note the ids of changed rows.
+**
+**   NAME_changed(id)   ids at or below `covered` whose rows changed: they are read like rows
+**                      that are not merged, until 'merge' adds entries of them
+**
+** The triggers use plain tables and SQL of SQLite 3.7.8, so that a program that writes needs no
+** extension.  An id is noted before and after a change: another trigger may keep the row and stop
+** ours by RAISE(IGNORE), or change it on the way.  Before an INSERT SQLite may not have chosen the
+** id yet: it is -1 then, so that row -1 is noted after it alone.
+**
+** SQLite keeps the names in them true, and so they say what the columns are called now.
+*/
+
+/* A trigger's name is that of the index and suffix; it notes the id of the row that its event has
+** as old or new. */
+static const char *const trigger_suffixes[INDEX_NUM_TRIGGERS] = {
+  "_before_insert", "_after_insert", "_before_move", "_before_update", "_after_update"
+};
+static const struct {
+  const char *event, *row;
+  const char *when; /* its condition, a format of the id's name; NULL: that something changed */
+} index_triggers[INDEX_NUM_TRIGGERS] = {
+  {"BEFORE INSERT", "new", "new.\"%w\" <> -1 AND "},
+  {"AFTER INSERT", "new", ""},
+  {"BEFORE UPDATE", "old", "new.\"%w\" IS NOT old.\"%w\" AND "},
+  {"BEFORE UPDATE", "new", NULL},
+  {"AFTER UPDATE", "new", NULL}
+};
+
+/* Sets *is_own to whether a trigger is one of the index's, data: it has the name and the form of
+** one, and all it does is to note ids.  Those of bloom 1.1 have a clause behind the VALUES. */
+static int triggers_is_own(const void *data, const char *name, const char *table, const char *sql,
+                           int *is_own){
+  const bloom_index *index = data;
+  const int number = bloom_trigger_number(index->name, name, trigger_suffixes,
+                                          INDEX_NUM_TRIGGERS);
+  const bloom_token action = bloom_trigger_action(sql);
+  bloom_token token = action;
+  char *begin, *what;
+  int num_statements = 0;
+  *is_own = 0;
+  if( number==INDEX_NUM_TRIGGERS ) return SQLITE_OK;
+  begin = sqlite3_mprintf("CREATE TRIGGER \"%w\" %s ON \"%w\" WHEN ", name,
+                          index_triggers[number].event, table);
+  what = sqlite3_mprintf("BEGIN INSERT INTO \"%w_changed\"(id", index->name);
+  for(; token.num_chars; token=bloom_token_after(token)) num_statements += token.kind==';';
+  *is_own = begin && what && num_statements==1 && strncmp(sql, begin, strlen(begin))==0
+    && strncmp(action.text, what, strlen(what))==0
+    && (strncmp(action.text + strlen(what), ") VALUES (", 10)==0
+        || strncmp(action.text + strlen(what), ", rowid) VALUES (", 17)==0);
+  num_statements = begin && what;
+  sqlite3_free(begin);
+  sqlite3_free(what);
+  return num_statements ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+static bloom_follower index_follower(const bloom_index *index){
+  return (bloom_follower){index->connection, "bloom_index", index->schema, index->name, "_state",
+                          "_changed", triggers_is_own, index};
+}
+
+int bloom_index_check_names(bloom_index *index, const char *tables, int is_create){
+  const bloom_follower follower = index_follower(index);
+  const char *name = index->name;
+  sqlite3_str *where = sqlite3_str_new(NULL);
+  int i;
+  sqlite3_str_appendf(where, "(type <> 'trigger' AND name COLLATE NOCASE IN (%s)) OR (%d AND"
+                      " type <> 'trigger' AND name = '%q_canary' COLLATE NOCASE AND NOT"
+                      " (type = 'table' AND rootpage > 0 AND sql GLOB '*" INDEX_CANARY_FORM "'))"
+                      " OR (type = 'trigger' AND (tbl_name = '%q_changed' COLLATE NOCASE"
+                      " OR name COLLATE NOCASE IN ('%q_guard'", tables,
+                      index->columns.id_column<0, name, name, name);
+  for(i=0; i<INDEX_NUM_TRIGGERS; i++){
+    sqlite3_str_appendf(where, ", '%q%s'", name, trigger_suffixes[i]);
+  }
+  sqlite3_str_appendall(where, ")))");
+  return bloom_obstacles_refuse(&follower, sqlite3_str_finish(where), is_create,
+                                &index->base.zErrMsg);
+}
+
+int bloom_index_triggers_drop(bloom_index *index){
+  const bloom_follower follower = index_follower(index);
+  return bloom_follow_drop(&follower, triggers_is_own);
+}
+
+int bloom_index_is_seen(const bloom_index *index, sqlite3_int64 *is_seen){
+  const bloom_follower follower = index_follower(index);
+  return bloom_follow_is_seen(&follower, is_seen);
+}
+
+static void trigger_names_free(index_trigger_names *names){
+  int i;
+  sqlite3_free(names->id);
+  for(i=0; i<INDEX_MAX_KEYS; i++) sqlite3_free(names->keys[i]);
+  memset(names, 0, sizeof(*names));
+}
+
+/* Returns 1 if a trigger begins with CREATE TRIGGER name AFTER UPDATE. */
+static int triggers_is_after_update(const char *sql){
+  const bloom_token name = bloom_token_after(bloom_token_after(bloom_token_first(sql)));
+  return bloom_token_is(bloom_token_after(name), "AFTER")
+    && bloom_token_is(bloom_token_after(bloom_token_after(name)), "UPDATE");
+}
+
+/* Reads the names.  Those of `new.` in the trigger after an UPDATE come in this order: the id, the
+** indexed columns, and some of these again.  A column that was gone when it was made has none. */
+static int triggers_names(const bloom_index *index, const bloom_triggers *triggers,
+                          index_trigger_names *names){
+  bloom_token token;
+  int i, key = -1;
+  memset(names, 0, sizeof(*names));
+  for(i=0; i<triggers->num_rows && !triggers_is_after_update(triggers->rows[i].sql); i++){}
+  if( i==triggers->num_rows ) return SQLITE_OK;
+  for(token=bloom_token_first(triggers->rows[i].sql); token.num_chars
+      && key<index->config.num_keys; token=bloom_token_after(token)){
+    char **name;
+    if( !bloom_token_is(token, "new") || bloom_token_after(token).kind!='.' ) continue;
+    token = bloom_token_after(bloom_token_after(token));
+    while( key>=0 && key<index->config.num_keys && index->config.keys[key].is_gone ) key++;
+    if( key==index->config.num_keys ) break;
+    name = key<0 ? &names->id : &names->keys[key];
+    *name = bloom_token_unquoted(token);
+    if( *name==NULL ){
+      trigger_names_free(names);
+      return SQLITE_NOMEM;
+    }
+    key++;
+  }
+  return SQLITE_OK;
+}
+
 /* No version of a schema, which has 32 bits. */
 #define INDEX_NO_VERSION INT64_MIN
 
@@ -112,48 +252,34 @@ static int index_set_doubt(index_source *source, const char *doubt){
   return source->doubt ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* Doubts what a newer trigger on the source may keep from the index's own, and those of its own
-** that were made again with the table. */
-static int index_check_order(bloom_index *index, index_source *source, const char *table,
-                             const bloom_triggers *triggers){
-  bloom_triggers all;
-  sqlite3_int64 guard = 0;
-  char *state = sqlite3_mprintf("%s_state", index->name);
-  int i, rc = SQLITE_NOMEM;
-  if( state ){
-    rc = bloom_guard_find(index->connection, index->schema, index->name, state, &guard);
+/* Doubts what a newer trigger on the source may keep from the index's own, those of its own that
+** were made again with the table, and notes that a trigger may keep out. */
+static int index_check_triggers(bloom_index *index, index_source *source,
+                                const bloom_follow *follow){
+  int i, rc = SQLITE_OK;
+  source->has_trigger_on_notes = follow->has_others;
+  if( follow->has_others ){
+    rc = index_set_doubt(source, "its table of changed rows has a trigger: drop that");
   }
-  sqlite3_free(state);
-  if( rc!=SQLITE_OK ) return rc;
-  bloom_schema_mark_add(&source->mark, guard);
-  for(i=0; i<triggers->num_rows && rc==SQLITE_OK; i++){
-    bloom_schema_mark_add(&source->mark, triggers->rows[i].order);
-    if( triggers->rows[i].order>guard ) rc = index_set_doubt(source,
-        "the table was made again since the last merge");
+  if( rc==SQLITE_OK && follow->is_made_again ){
+    rc = index_set_doubt(source, "the table was made again since the last merge");
   }
-  if( rc!=SQLITE_OK ) return rc;
-  rc = bloom_triggers_read_on(index->connection, index->schema, table, &all);
-  for(i=0; i<all.num_rows && rc==SQLITE_OK; i++){
-    int can_stop = 0;
-    if( all.rows[i].order>guard ){
-      bloom_schema_mark_add(&source->mark, 0); /* what it writes to matters, too */
-      rc = bloom_trigger_can_stop(index->connection, index->schema, all.rows[i].sql, &can_stop);
-    }
+  for(i=0; i<follow->newer.num_rows && rc==SQLITE_OK; i++){
+    int can_stop;
+    bloom_schema_mark_add(&source->mark, 0); /* what it writes to matters, too */
+    rc = bloom_trigger_can_stop(index->connection, index->schema, follow->newer.rows[i].sql,
+                                &can_stop);
     if( rc!=SQLITE_OK || !can_stop ) continue;
     source->is_by_trigger_alone |= source->doubt==NULL;
-    rc = index_set_doubt(source,
-                         "the table has a trigger that is newer than the index");
+    rc = index_set_doubt(source, "the table has a trigger that is newer than the index");
   }
-  bloom_triggers_free(&all);
   return rc;
 }
 
-/* Doubts tables of the index that are no tables any more, as a view may have rows without end, and
-** notes that a trigger may keep out. */
+/* Doubts tables of the index that are no tables any more, as a view may have rows without end. */
 static int index_check_tables(bloom_index *index, index_source *source){
   sqlite3_str *names = sqlite3_str_new(index->connection->db);
   sqlite3_stmt *tables = NULL;
-  sqlite3_int64 has_trigger = 0;
   int i, num_tables = 0, rc = SQLITE_NOMEM;
   char *list;
   sqlite3_str_appendf(names, "'%q_state', '%q_changed', '%q_spans'", index->name, index->name,
@@ -192,15 +318,7 @@ static int index_check_tables(bloom_index *index, index_source *source){
     source->doubt = NULL;
     rc = index_set_doubt(source, "tables of the index are gone: drop it and create it again");
   }
-  if( rc==SQLITE_OK ){
-    rc = bloom_sql_integer(index->connection, &has_trigger,
-                           "SELECT 1 FROM \"%w\".sqlite_master WHERE type = 'trigger'"
-                           " AND tbl_name = '%q_changed' COLLATE NOCASE LIMIT 1", index->schema,
-                           index->name);
-  }
-  source->has_trigger_on_notes = has_trigger!=0;
-  if( rc!=SQLITE_OK || !has_trigger ) return rc;
-  return index_set_doubt(source, "its table of changed rows has a trigger: drop that");
+  return rc;
 }
 
 int bloom_index_source_read(bloom_index *index, const char *table, int is_strict,
@@ -292,36 +410,37 @@ static int index_check_columns(bloom_index *index, index_source *source, const c
 
 /* Looks at the source called table, that of the triggers if there are any. */
 static int source_look(bloom_index *index, index_source *source, const char *table,
-                       const bloom_triggers *triggers){
+                       const bloom_follow *follow){
   index_trigger_names names;
-  int rc = bloom_index_triggers_names(index, triggers, &names);
+  int rc = triggers_names(index, &follow->own, &names);
   if( rc==SQLITE_OK ) rc = index_check_columns(index, source, table, &names);
-  bloom_index_trigger_names_free(&names);
-  source->is_by_name = triggers->num_rows==0;
-  source->is_by_triggers = bloom_triggers_are_on_one_table(triggers);
-  source->has_triggers = source->is_by_triggers && triggers->num_rows==INDEX_NUM_TRIGGERS;
+  trigger_names_free(&names);
+  source->is_by_name = follow->own.num_rows==0;
+  source->is_by_triggers = follow->are_on_one_table;
+  source->has_triggers = follow->are_on_one_table && follow->own.num_rows==INDEX_NUM_TRIGGERS;
   if( rc==SQLITE_OK && !source->has_triggers ){
     rc = index_set_doubt(source, "triggers on the table are gone");
   }
   if( rc==SQLITE_OK ) rc = index_check_tables(index, source);
-  if( rc==SQLITE_OK ) rc = index_check_order(index, source, table, triggers);
+  if( rc==SQLITE_OK ) rc = index_check_triggers(index, source, follow);
   return rc==SQLITE_OK && source->doubt==NULL
     ? bloom_schema_mark_end(index->connection, index->schema, &source->mark) : rc;
 }
 
 /* Sets index->source to what there is now.  What was found before stays where it fails. */
 static int source_check(bloom_index *index){
+  const bloom_follower follower = index_follower(index);
   index_source source = {.doubt = NULL};
-  bloom_triggers triggers = {.num_rows = 0};
+  bloom_follow follow = {.guard = 0};
   char *table = NULL, *words;
   int rc = bloom_schema_mark_begin(index->connection, index->schema, &source.mark);
-  if( rc==SQLITE_OK ) rc = bloom_index_triggers_read(index, &triggers);
+  if( rc==SQLITE_OK ) rc = bloom_follow_read(&follower, &source.mark, &follow);
   if( rc==SQLITE_OK ){
-    table = sqlite3_mprintf("%s", triggers.num_rows ? triggers.rows[0].table
+    table = sqlite3_mprintf("%s", follow.own.num_rows ? follow.own.rows[0].table
                             : index->config.source);
-    rc = table ? source_look(index, &source, table, &triggers) : SQLITE_NOMEM;
+    rc = table ? source_look(index, &source, table, &follow) : SQLITE_NOMEM;
   }
-  bloom_triggers_free(&triggers);
+  bloom_follow_free(&follow);
   if( rc!=SQLITE_OK ){
     sqlite3_free(table);
     bloom_index_source_free(&source);
@@ -405,155 +524,7 @@ int bloom_index_begin(bloom_index *index, index_need need){
   return rc==SQLITE_OK ? source_find(index, need) : rc;
 }
 
-/* == Triggers ========================================================================== */
-
-/*
-** The triggers that note the ids of changed rows.
-**
-**   NAME_changed(id)   ids at or below `covered` whose rows changed: they are read like rows
-**                      that are not merged, until 'merge' adds entries of them
-**
-** The triggers use plain tables and SQL of SQLite 3.7.8, so that a program that writes needs no
-** extension.  An id is noted before and after a change: another trigger may keep the row and stop
-** ours by RAISE(IGNORE), or change it on the way.  Before an INSERT SQLite may not have chosen the
-** id yet: it is -1 then, so that row -1 is noted after it alone.
-**
-** SQLite keeps the names in them true, and so they say what the columns are called now.
-*/
-
-/* A trigger's name is that of the index and suffix; it notes the id of the row that its event has
-** as old or new. */
-static const struct {
-  const char *suffix, *event, *row;
-  const char *when; /* its condition, a format of the id's name; NULL: that something changed */
-} index_triggers[INDEX_NUM_TRIGGERS] = {
-  {"_before_insert", "BEFORE INSERT", "new", "new.\"%w\" <> -1 AND "},
-  {"_after_insert", "AFTER INSERT", "new", ""},
-  {"_before_move", "BEFORE UPDATE", "old", "new.\"%w\" IS NOT old.\"%w\" AND "},
-  {"_before_update", "BEFORE UPDATE", "new", NULL},
-  {"_after_update", "AFTER UPDATE", "new", NULL}
-};
-
-/* Returns the number of the trigger that has a name; INDEX_NUM_TRIGGERS if none has. */
-static int triggers_number(const bloom_index *index, const char *name){
-  const size_t num_chars = strlen(index->name);
-  int i = 0;
-  if( strlen(name)<num_chars || sqlite3_strnicmp(name, index->name, (int)num_chars)!=0 ){
-    return INDEX_NUM_TRIGGERS;
-  }
-  name += num_chars;
-  while( i<INDEX_NUM_TRIGGERS && sqlite3_stricmp(name, index_triggers[i].suffix)!=0 ) i++;
-  return i;
-}
-
-/* Sets *is_own to whether a trigger is one of the index's, data: it has the name and the form of
-** one, and all it does is to note ids.  Those of bloom 1.1 have a clause behind the VALUES. */
-static int triggers_is_own(const void *data, const char *name, const char *table, const char *sql,
-                           int *is_own){
-  const bloom_index *index = data;
-  const int number = triggers_number(index, name);
-  const bloom_token action = bloom_trigger_action(sql);
-  bloom_token token = action;
-  char *begin, *what;
-  int num_statements = 0;
-  *is_own = 0;
-  if( number==INDEX_NUM_TRIGGERS ) return SQLITE_OK;
-  begin = sqlite3_mprintf("CREATE TRIGGER \"%w\" %s ON \"%w\" WHEN ", name,
-                          index_triggers[number].event, table);
-  what = sqlite3_mprintf("BEGIN INSERT INTO \"%w_changed\"(id", index->name);
-  for(; token.num_chars; token=bloom_token_after(token)) num_statements += token.kind==';';
-  *is_own = begin && what && num_statements==1 && strncmp(sql, begin, strlen(begin))==0
-    && strncmp(action.text, what, strlen(what))==0
-    && (strncmp(action.text + strlen(what), ") VALUES (", 10)==0
-        || strncmp(action.text + strlen(what), ", rowid) VALUES (", 17)==0);
-  num_statements = begin && what;
-  sqlite3_free(begin);
-  sqlite3_free(what);
-  return num_statements ? SQLITE_OK : SQLITE_NOMEM;
-}
-
-/* Sets *is_own to whether a trigger is one of the index's, data, or its guard. */
-static int triggers_is_own_or_guard(const void *data, const char *name, const char *table,
-                                    const char *sql, int *is_own){
-  const bloom_index *index = data;
-  return triggers_number(index, name)<INDEX_NUM_TRIGGERS
-    ? triggers_is_own(data, name, table, sql, is_own)
-    : bloom_guard_is_own(NULL, name, table, sql, is_own);
-}
-
-int bloom_index_check_names(bloom_index *index, const char *tables, int is_create){
-  const bloom_obstacles obstacles = {"bloom_index", index->schema, index->name,
-                                     triggers_is_own_or_guard, index};
-  const char *name = index->name;
-  sqlite3_str *where = sqlite3_str_new(NULL);
-  int i;
-  sqlite3_str_appendf(where, "(type <> 'trigger' AND name COLLATE NOCASE IN (%s)) OR (%d AND"
-                      " type <> 'trigger' AND name = '%q_canary' COLLATE NOCASE AND NOT"
-                      " (type = 'table' AND rootpage > 0 AND sql GLOB '*" INDEX_CANARY_FORM "'))"
-                      " OR (type = 'trigger' AND (tbl_name = '%q_changed' COLLATE NOCASE"
-                      " OR name COLLATE NOCASE IN ('%q_guard'", tables,
-                      index->columns.id_column<0, name, name, name);
-  for(i=0; i<INDEX_NUM_TRIGGERS; i++){
-    sqlite3_str_appendf(where, ", '%q%s'", name, index_triggers[i].suffix);
-  }
-  sqlite3_str_appendall(where, ")))");
-  return bloom_obstacles_refuse(index->connection, &obstacles, sqlite3_str_finish(where),
-                                is_create, &index->base.zErrMsg);
-}
-
-int bloom_index_triggers_read(bloom_index *index, bloom_triggers *triggers){
-  return bloom_triggers_read_own(index->connection, index->schema, triggers_is_own, index,
-                                 triggers);
-}
-
-int bloom_index_triggers_drop(bloom_index *index){
-  return bloom_triggers_drop_own(index->connection, index->schema, triggers_is_own, index);
-}
-
-/* -- Names ------------------------------------------------------------------------------ */
-
-void bloom_index_trigger_names_free(index_trigger_names *names){
-  int i;
-  sqlite3_free(names->id);
-  for(i=0; i<INDEX_MAX_KEYS; i++) sqlite3_free(names->keys[i]);
-  memset(names, 0, sizeof(*names));
-}
-
-/* Returns 1 if a trigger begins with CREATE TRIGGER name AFTER UPDATE. */
-static int triggers_is_after_update(const char *sql){
-  const bloom_token name = bloom_token_after(bloom_token_after(bloom_token_first(sql)));
-  return bloom_token_is(bloom_token_after(name), "AFTER")
-    && bloom_token_is(bloom_token_after(bloom_token_after(name)), "UPDATE");
-}
-
-/* Reads the names.  Those of `new.` in the trigger after an UPDATE come in this order: the id, the
-** indexed columns, and some of these again.  A column that was gone when it was made has none. */
-int bloom_index_triggers_names(const bloom_index *index, const bloom_triggers *triggers,
-                               index_trigger_names *names){
-  bloom_token token;
-  int i, key = -1;
-  memset(names, 0, sizeof(*names));
-  for(i=0; i<triggers->num_rows && !triggers_is_after_update(triggers->rows[i].sql); i++){}
-  if( i==triggers->num_rows ) return SQLITE_OK;
-  for(token=bloom_token_first(triggers->rows[i].sql); token.num_chars
-      && key<index->config.num_keys; token=bloom_token_after(token)){
-    char **name;
-    if( !bloom_token_is(token, "new") || bloom_token_after(token).kind!='.' ) continue;
-    token = bloom_token_after(bloom_token_after(token));
-    while( key>=0 && key<index->config.num_keys && index->config.keys[key].is_gone ) key++;
-    if( key==index->config.num_keys ) break;
-    name = key<0 ? &names->id : &names->keys[key];
-    *name = bloom_token_unquoted(token);
-    if( *name==NULL ){
-      bloom_index_trigger_names_free(names);
-      return SQLITE_NOMEM;
-    }
-    key++;
-  }
-  return SQLITE_OK;
-}
-
-/* -- Making ----------------------------------------------------------------------------- */
+/* == Making triggers =================================================================== */
 
 /* Appends the comparison with number i: of the id, then of the indexed columns.  BINARY, as LIKE
 ** tells values apart that a column's collation does not.  A column that is not stored may change
@@ -583,7 +554,7 @@ static int index_trigger_make(bloom_index *index, int number, const char *source
                        " AS c WHERE c.id = %s.\"%w\")) BEGIN INSERT INTO \"%w_changed\"(id, rowid)"
                        " VALUES (%s.\"%w\", CASE WHEN EXISTS (SELECT 1 FROM \"%w_changed\" AS c"
                        " WHERE c.rowid = ~%s.\"%w\") THEN NULL ELSE ~%s.\"%w\" END); END",
-                       index->schema, index->name, index_triggers[number].suffix,
+                       index->schema, index->name, trigger_suffixes[number],
                        index_triggers[number].event, source, when, row, id, index->name,
                        index->name, row, id, index->name, row, id, index->name, row, id, row, id);
   }
@@ -636,17 +607,11 @@ static int triggers_have_columns(const bloom_index *index){
 }
 
 int bloom_index_triggers_make(bloom_index *index, const char *source, int is_in_doubt){
-  char *state = sqlite3_mprintf("%s_state", index->name);
-  int rc = state ? bloom_index_triggers_drop(index) : SQLITE_NOMEM;
-  if( rc==SQLITE_OK && is_in_doubt ){
-    rc = bloom_guard_create(index->connection, index->schema, index->name, state);
-  }
+  const bloom_follower follower = index_follower(index);
+  int rc = bloom_index_triggers_drop(index);
+  if( rc==SQLITE_OK && is_in_doubt ) rc = bloom_guard_create(&follower);
   if( rc==SQLITE_OK && (!is_in_doubt || triggers_have_columns(index)) ){
     rc = triggers_make_all(index, source);
   }
-  if( rc==SQLITE_OK && !is_in_doubt ){
-    rc = bloom_guard_create(index->connection, index->schema, index->name, state);
-  }
-  sqlite3_free(state);
-  return rc;
+  return rc==SQLITE_OK && !is_in_doubt ? bloom_guard_create(&follower) : rc;
 }

@@ -74,16 +74,8 @@ int bloom_index_triggers_drop(bloom_index *index);
 ** tables: names as SQL, which nothing else may have. */
 int bloom_index_check_names(bloom_index *index, const char *tables, int is_create);
 
-/* The names that the triggers know the id and the indexed columns by, as renames left them. */
-typedef struct index_trigger_names {
-  char *id; /* NULL: the triggers are gone */
-  char *keys[INDEX_MAX_KEYS];
-} index_trigger_names;
-
-int bloom_index_triggers_read(bloom_index *index, bloom_triggers *triggers);
-int bloom_index_triggers_names(const bloom_index *index, const bloom_triggers *triggers,
-                               index_trigger_names *names);
-void bloom_index_trigger_names_free(index_trigger_names *names);
+/* Sets *is_seen to whether the schema shows the index: an authorizer may hide it. */
+int bloom_index_is_seen(const bloom_index *index, sqlite3_int64 *is_seen);
 
 #define INDEX_NUM_TRIGGERS 5
 

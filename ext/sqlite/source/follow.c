@@ -87,7 +87,7 @@ int bloom_database_locate(
 
 /* -- Triggers ------------------------------------------------------------------------------- */
 
-void bloom_triggers_free(bloom_triggers *triggers){
+static void triggers_free(bloom_triggers *triggers){
   int i;
   for(i=0; i<triggers->num_rows; i++){
     sqlite3_free(triggers->rows[i].name);
@@ -98,59 +98,105 @@ void bloom_triggers_free(bloom_triggers *triggers){
   *triggers = (bloom_triggers){NULL, 0, 0};
 }
 
-static int add_trigger(bloom_triggers *triggers, sqlite3_stmt *row){
-  bloom_trigger *trigger;
-  if( BLOOM_GROW(triggers->rows, triggers->num_rows, triggers->max_rows) ) return SQLITE_NOMEM;
-  trigger = &triggers->rows[triggers->num_rows++];
-  *trigger = (bloom_trigger){.order = sqlite3_column_int64(row, 0)};
-  if( bloom_sql_copy_text(row, 1, &trigger->name)!=SQLITE_OK ) return SQLITE_NOMEM;
-  if( bloom_sql_copy_text(row, 2, &trigger->table)!=SQLITE_OK ) return SQLITE_NOMEM;
-  return bloom_sql_copy_text(row, 3, &trigger->sql);
+void bloom_follow_free(bloom_follow *follow){
+  triggers_free(&follow->own);
+  triggers_free(&follow->newer);
 }
 
-/* Reads the triggers on a table, NULL: on any, for which is_own, if it is not NULL, says yes. */
-static int read_triggers(
-  bloom_connection *connection, const char *schema, const char *table, bloom_is_own_trigger *is_own,
-  const void *data, bloom_triggers *triggers
-){
-  sqlite3_stmt *row;
-  int rc = bloom_sql_prepare(connection, &row,
+/* Compiles a SELECT of all triggers. */
+static int prepare_triggers(const bloom_follower *follower, sqlite3_stmt **row){
+  return bloom_sql_prepare(follower->connection, row,
     "SELECT rowid, name, tbl_name, sql FROM \"%w\".sqlite_master WHERE type = 'trigger' ORDER BY"
-    " rowid", schema);
-  *triggers = (bloom_triggers){NULL, 0, 0};
-  while( rc==SQLITE_OK && (rc = bloom_sql_step(connection, row))==SQLITE_ROW ){
-    const char *name, *its_table = NULL, *sql = NULL;
-    int is_one = 1;
-    rc = bloom_sql_column_text(row, 1, &name);
-    if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 2, &its_table);
-    if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 3, &sql);
-    if( rc!=SQLITE_OK || name==NULL || its_table==NULL || sql==NULL ) continue;
-    if( table && sqlite3_stricmp(its_table, table)!=0 ) continue;
-    if( is_own ) rc = is_own(data, name, its_table, sql, &is_one);
-    if( rc==SQLITE_OK && is_one ) rc = add_trigger(triggers, row);
+    " rowid", follower->schema);
+}
+
+/* A trigger, as a row has it until the next step. */
+typedef struct trigger_row {
+  const char *name, *table, *sql;
+  sqlite3_int64 order;
+} trigger_row;
+
+/* Steps to the next trigger that nothing hides: SQLITE_ROW, SQLITE_DONE or an error. */
+static int step_trigger(const bloom_follower *follower, sqlite3_stmt *row, trigger_row *trigger){
+  int rc;
+  while( (rc = bloom_sql_step(follower->connection, row))==SQLITE_ROW ){
+    trigger->order = sqlite3_column_int64(row, 0);
+    rc = bloom_sql_column_text(row, 1, &trigger->name);
+    if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 2, &trigger->table);
+    if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 3, &trigger->sql);
+    if( rc!=SQLITE_OK ) return rc;
+    if( trigger->name && trigger->table && trigger->sql ) return SQLITE_ROW;
   }
+  return rc;
+}
+
+static int add_trigger(bloom_triggers *triggers, const trigger_row *trigger){
+  bloom_trigger *copy;
+  if( BLOOM_GROW(triggers->rows, triggers->num_rows, triggers->max_rows) ) return SQLITE_NOMEM;
+  copy = &triggers->rows[triggers->num_rows++];
+  *copy = (bloom_trigger){
+    .name = sqlite3_mprintf("%s", trigger->name), .table = sqlite3_mprintf("%s", trigger->table),
+    .sql = sqlite3_mprintf("%s", trigger->sql), .order = trigger->order
+  };
+  return copy->name && copy->table && copy->sql ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+/* Returns 1 if a table's name is that of the follower and a suffix. */
+static int is_table(const bloom_follower *follower, const char *table, const char *suffix){
+  const size_t num_chars = strlen(follower->name);
+  return sqlite3_strnicmp(table, follower->name, (int)num_chars)==0
+    && sqlite3_stricmp(table + num_chars, suffix)==0;
+}
+
+int bloom_follow_read(
+  const bloom_follower *follower, bloom_schema_mark *mark, bloom_follow *follow
+){
+  char *guard = bloom_guard_text(follower);
+  trigger_row trigger;
+  sqlite3_stmt *row = NULL;
+  int rc = guard ? prepare_triggers(follower, &row) : SQLITE_NOMEM;
+  memset(follow, 0, sizeof(*follow));
+  follow->are_on_one_table = 1;
+  while( rc==SQLITE_OK && (rc = step_trigger(follower, row, &trigger))==SQLITE_ROW ){
+    const char *source = follow->own.num_rows ? follow->own.rows[0].table : "";
+    int is_own;
+    rc = follower->is_own(follower->data, trigger.name, trigger.table, trigger.sql, &is_own);
+    if( rc==SQLITE_OK && is_own ){
+      if( source[0] ) follow->are_on_one_table &= sqlite3_stricmp(source, trigger.table)==0;
+      follow->is_made_again |= follow->guard>0;
+      rc = add_trigger(&follow->own, &trigger);
+      if( mark ) bloom_schema_mark_add(mark, trigger.order);
+    }else if( rc==SQLITE_OK && follow->guard==0 && strcmp(trigger.sql, guard)==0 ){
+      follow->guard = trigger.order;
+    }else if( rc==SQLITE_OK && is_table(follower, trigger.table, follower->written) ){
+      follow->has_others = 1;
+    }else if( rc==SQLITE_OK && follow->guard>0 && sqlite3_stricmp(source, trigger.table)==0 ){
+      rc = add_trigger(&follow->newer, &trigger);
+    }
+  }
+  sqlite3_free(guard);
+  if( follow->own.num_rows==0 ) follow->are_on_one_table = 0;
+  if( follow->guard==0 ) follow->is_made_again = follow->own.num_rows>0;
+  if( mark ) bloom_schema_mark_add(mark, follow->guard);
   return bloom_sql_end(row, rc);
 }
 
-int bloom_triggers_read_on(
-  bloom_connection *connection, const char *schema, const char *table, bloom_triggers *triggers
-){
-  return read_triggers(connection, schema, table, NULL, NULL, triggers);
+int bloom_follow_is_seen(const bloom_follower *follower, sqlite3_int64 *is_seen){
+  *is_seen = 0;
+  return bloom_sql_integer(follower->connection, is_seen, "SELECT 1 FROM \"%w\".sqlite_master"
+                           " WHERE type = 'table' AND rootpage = 0 AND sql IS NOT NULL"
+                           " AND name = %Q COLLATE NOCASE AND tbl_name = %Q COLLATE NOCASE",
+                           follower->schema, follower->name, follower->name);
 }
 
-int bloom_triggers_read_own(
-  bloom_connection *connection, const char *schema, bloom_is_own_trigger *is_own, const void *data,
-  bloom_triggers *triggers
+int bloom_trigger_number(
+  const char *table, const char *name, const char *const *suffixes, int num_suffixes
 ){
-  return read_triggers(connection, schema, NULL, is_own, data, triggers);
-}
-
-int bloom_triggers_are_on_one_table(const bloom_triggers *triggers){
-  int i;
-  for(i=1; i<triggers->num_rows; i++){
-    if( sqlite3_stricmp(triggers->rows[i].table, triggers->rows[0].table)!=0 ) return 0;
-  }
-  return triggers->num_rows>0;
+  const size_t num_chars = strlen(table);
+  int i = 0;
+  if( sqlite3_strnicmp(name, table, (int)num_chars)!=0 ) return num_suffixes;
+  while( i<num_suffixes && sqlite3_stricmp(name + num_chars, suffixes[i])!=0 ) i++;
+  return i;
 }
 
 /* Triggers that only write to a table which refuses no row, and that table: a filter's, a
@@ -239,42 +285,48 @@ int bloom_trigger_has_form(
   return has_memory ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* Drops those that were read with the code rc, and frees all. */
+/* Drops the triggers, on a table or, NULL, on any, for which is_own says yes. */
 static int drop_triggers(
-  bloom_connection *connection, const char *schema, bloom_triggers *triggers, int rc
+  const bloom_follower *follower, const char *suffix, bloom_is_own_trigger *is_own
 ){
-  int i;
-  for(i=0; i<triggers->num_rows && rc==SQLITE_OK; i++){
-    rc = bloom_sql_run(connection, "DROP TRIGGER \"%w\".\"%w\"", schema, triggers->rows[i].name);
+  bloom_triggers triggers = {NULL, 0, 0};
+  trigger_row trigger;
+  sqlite3_stmt *row;
+  int i, is_one, rc = prepare_triggers(follower, &row);
+  while( rc==SQLITE_OK && (rc = step_trigger(follower, row, &trigger))==SQLITE_ROW ){
+    rc = SQLITE_OK;
+    if( suffix && !is_table(follower, trigger.table, suffix) ) continue;
+    rc = is_own(follower->data, trigger.name, trigger.table, trigger.sql, &is_one);
+    if( rc==SQLITE_OK && is_one ) rc = add_trigger(&triggers, &trigger);
   }
-  bloom_triggers_free(triggers);
+  rc = bloom_sql_end(row, rc);
+  for(i=0; i<triggers.num_rows && rc==SQLITE_OK; i++){
+    rc = bloom_sql_run(follower->connection, "DROP TRIGGER \"%w\".\"%w\"", follower->schema,
+                       triggers.rows[i].name);
+  }
+  triggers_free(&triggers);
   return rc;
 }
 
-int bloom_triggers_drop_own(
-  bloom_connection *connection, const char *schema, bloom_is_own_trigger *is_own, const void *data
-){
-  bloom_triggers triggers;
-  const int rc = bloom_triggers_read_own(connection, schema, is_own, data, &triggers);
-  return drop_triggers(connection, schema, &triggers, rc);
+int bloom_follow_drop(const bloom_follower *follower, bloom_is_own_trigger *is_own){
+  return drop_triggers(follower, NULL, is_own);
 }
 
-int bloom_trigger_create(
-  bloom_connection *connection, const char *schema, const char *table, const char *suffix,
-  char *definition
-){
-  const int rc = definition ? bloom_sql_run(connection, "CREATE TRIGGER \"%w\".\"%w%s\" %s",
-                                            schema, table, suffix, definition) : SQLITE_NOMEM;
+int bloom_trigger_create(const bloom_follower *follower, const char *suffix, char *definition){
+  const int rc = definition
+    ? bloom_sql_run(follower->connection, "CREATE TRIGGER \"%w\".\"%w%s\" %s", follower->schema,
+                    follower->name, suffix, definition) : SQLITE_NOMEM;
   sqlite3_free(definition);
   return rc;
 }
 
-/* What a guard does, and when. */
-#define GUARD "AFTER UPDATE ON \"%w\" WHEN 0 BEGIN SELECT 0; END"
+/* What a guard does, and when: a format of its table's name. */
+#define GUARD "AFTER UPDATE ON \"%w%s\" WHEN 0 BEGIN SELECT 0; END"
 
 #define GUARD_SUFFIX "_guard"
 
-int bloom_guard_is_own(
+/* Says of the guard of any virtual table that it is one. */
+static int is_guard(
   const void *data, const char *name, const char *table, const char *sql, int *is_own
 ){
   const size_t num_chars = strlen(name), end = sizeof(GUARD_SUFFIX) - 1;
@@ -282,44 +334,26 @@ int bloom_guard_is_own(
   (void)data;
   *is_own = 0;
   if( num_chars<end || strcmp(name + num_chars - end, GUARD_SUFFIX)!=0 ) return SQLITE_OK;
-  text = sqlite3_mprintf("CREATE TRIGGER \"%w\" " GUARD, name, table);
+  text = sqlite3_mprintf("CREATE TRIGGER \"%w\" " GUARD, name, table, "");
   *is_own = text && strcmp(text, sql)==0;
   sqlite3_free(text);
   return text ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-int bloom_guard_drop(bloom_connection *connection, const char *schema, const char *table){
-  bloom_triggers guards;
-  const int rc = read_triggers(connection, schema, table, bloom_guard_is_own, NULL, &guards);
-  return drop_triggers(connection, schema, &guards, rc);
+int bloom_guard_drop(const bloom_follower *follower){
+  return drop_triggers(follower, follower->guarded, is_guard);
 }
 
-int bloom_guard_create(
-  bloom_connection *connection, const char *schema, const char *name, const char *table
-){
-  const int rc = bloom_guard_drop(connection, schema, table);
+int bloom_guard_create(const bloom_follower *follower){
+  const int rc = bloom_guard_drop(follower);
   if( rc!=SQLITE_OK ) return rc;
-  return bloom_trigger_create(connection, schema, name, GUARD_SUFFIX,
-                              sqlite3_mprintf(GUARD, table));
+  return bloom_trigger_create(follower, GUARD_SUFFIX,
+                              sqlite3_mprintf(GUARD, follower->name, follower->guarded));
 }
 
-char *bloom_guard_text(const char *name, const char *table){
-  return sqlite3_mprintf("CREATE TRIGGER \"%w" GUARD_SUFFIX "\" " GUARD, name, table);
-}
-
-int bloom_guard_find(
-  bloom_connection *connection, const char *schema, const char *name, const char *table,
-  sqlite3_int64 *order
-){
-  char *text = bloom_guard_text(name, table);
-  int rc = SQLITE_NOMEM;
-  *order = 0;
-  if( text ){
-    rc = bloom_sql_integer(connection, order, "SELECT rowid FROM \"%w\".sqlite_master"
-                           " WHERE type = 'trigger' AND sql = %Q", schema, text);
-  }
-  sqlite3_free(text);
-  return rc;
+char *bloom_guard_text(const bloom_follower *follower){
+  return sqlite3_mprintf("CREATE TRIGGER \"%w" GUARD_SUFFIX "\" " GUARD, follower->name,
+                         follower->name, follower->guarded);
 }
 
 /* -- What is in the way -------------------------------------------------------------------- */
@@ -354,21 +388,24 @@ static int append_cure(sqlite3_str *cure, const char *schema, const char *type, 
 /* Goes through what may be in the way: appends the names of what is, and their number, and the SQL
 ** that takes all of it out of the way. */
 static int list_obstacles(
-  bloom_connection *connection, const bloom_obstacles *obstacles, sqlite3_stmt *row, int is_create,
-  sqlite3_str *names, sqlite3_str *cure, int *num_obstacles
+  const bloom_follower *follower, sqlite3_stmt *row, int is_create, sqlite3_str *names,
+  sqlite3_str *cure, int *num_obstacles
 ){
   int rc = SQLITE_OK;
-  while( rc==SQLITE_OK && (rc = bloom_sql_step(connection, row))==SQLITE_ROW ){
+  while( rc==SQLITE_OK && (rc = bloom_sql_step(follower->connection, row))==SQLITE_ROW ){
     const char *columns[4] = {NULL};
     int i, is_own = 0;
     rc = SQLITE_OK;
     for(i=0; i<4 && rc==SQLITE_OK; i++) rc = bloom_sql_column_text(row, i, &columns[i]);
     if( rc==SQLITE_OK && (columns[0]==NULL || columns[1]==NULL) ) rc = SQLITE_AUTH; /* hidden */
     if( rc==SQLITE_OK && strcmp(columns[0], "trigger")==0 && columns[2] && columns[3] ){
-      rc = obstacles->is_own(obstacles->data, columns[1], columns[2], columns[3], &is_own);
+      rc = is_guard(NULL, columns[1], columns[2], columns[3], &is_own);
+      if( rc==SQLITE_OK && !is_own ){
+        rc = follower->is_own(follower->data, columns[1], columns[2], columns[3], &is_own);
+      }
     }
     if( rc!=SQLITE_OK || (is_own && !is_create) ) continue;
-    rc = append_cure(cure, obstacles->schema, columns[0], columns[1]);
+    rc = append_cure(cure, follower->schema, columns[0], columns[1]);
     if( is_own ) continue;
     sqlite3_str_appendf(names, "%s%s %s", *num_obstacles ? ", " : "", columns[0], columns[1]);
     ++*num_obstacles;
@@ -377,26 +414,23 @@ static int list_obstacles(
 }
 
 int bloom_obstacles_refuse(
-  bloom_connection *connection, const bloom_obstacles *obstacles, char *where, int is_create,
-  char **error
+  const bloom_follower *follower, char *where, int is_create, char **error
 ){
   sqlite3_str *names = sqlite3_str_new(NULL), *cure = sqlite3_str_new(NULL);
   char *names_text, *cure_text;
   sqlite3_stmt *row = NULL;
-  int num_obstacles = 0, rc = where ? bloom_sql_prepare(connection, &row,
+  int num_obstacles = 0, rc = where ? bloom_sql_prepare(follower->connection, &row,
       "SELECT type, name, tbl_name, sql FROM \"%w\".sqlite_master WHERE %s"
-      " ORDER BY type <> 'trigger', type <> 'index', name", obstacles->schema, where)
+      " ORDER BY type <> 'trigger', type <> 'index', name", follower->schema, where)
     : SQLITE_NOMEM;
   sqlite3_free(where);
-  if( rc==SQLITE_OK ){
-    rc = list_obstacles(connection, obstacles, row, is_create, names, cure, &num_obstacles);
-  }
+  if( rc==SQLITE_OK ) rc = list_obstacles(follower, row, is_create, names, cure, &num_obstacles);
   rc = bloom_sql_end(row, rc);
   names_text = sqlite3_str_finish(names);
   cure_text = sqlite3_str_finish(cure);
   if( rc==SQLITE_OK && num_obstacles>0 ){
     rc = names_text && cure_text ? bloom_fail_vtab(error, "%s: %s %s in the way of %s: %s",
-        obstacles->module, names_text, num_obstacles>1 ? "are" : "is", obstacles->name, cure_text)
+        follower->module, names_text, num_obstacles>1 ? "are" : "is", follower->name, cure_text)
       : SQLITE_NOMEM;
   }
   sqlite3_free(names_text);

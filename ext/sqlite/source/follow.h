@@ -75,119 +75,6 @@ static inline int bloom_can_read_in_best_index(void){
   return sqlite3_libversion_number()>=3038002;
 }
 
-/* -- Triggers ------------------------------------------------------------------------------- */
-
-/*
-** The triggers by which a virtual table follows its source.
-**
-** SQLite keeps their text true when tables and columns are renamed, and guards it by
-** trusted_schema.  A trigger is bloom's if its name, its table and its text together say so; any
-** other is the user's, and stays.
-**
-** The guard trigger does nothing.  It is made last, on a table that is bloom's own, but no shadow
-** table: defensive connections refuse a schema that has a trigger on one.  A source that was made
-** again, triggers put back from their text, has triggers that come after the guard in
-** sqlite_schema, by rowid: VACUUM and ALTER keep that order.
-*/
-
-typedef struct bloom_trigger {
-  char *name;
-  char *table;         /* that it is on */
-  char *sql;
-  sqlite3_int64 order; /* sqlite_schema.rowid */
-} bloom_trigger;
-
-typedef struct bloom_triggers {
-  bloom_trigger *rows; /* in the order of sqlite_schema */
-  int num_rows;
-  size_t max_rows;
-} bloom_triggers;
-
-/* Reads all triggers on a table.  bloom_triggers_free() is for the caller in any case. */
-int bloom_triggers_read_on(
-  bloom_connection *connection, const char *schema, const char *table, bloom_triggers *triggers
-);
-
-/* Sets *is_own to whether a trigger is one that bloom made.  SQLITE_OK or SQLITE_NOMEM. */
-typedef int bloom_is_own_trigger(
-  const void *data, const char *name, const char *table, const char *sql, int *is_own
-);
-
-/* Reads those of a schema for which is_own, which gets data, says yes; or drops them. */
-int bloom_triggers_read_own(
-  bloom_connection *connection, const char *schema, bloom_is_own_trigger *is_own, const void *data,
-  bloom_triggers *triggers
-);
-int bloom_triggers_drop_own(
-  bloom_connection *connection, const char *schema, bloom_is_own_trigger *is_own, const void *data
-);
-
-/* Returns the BEGIN of a trigger's text, from where on it says what the trigger does. */
-bloom_token bloom_trigger_action(const char *sql);
-
-/* Sets *has_form to whether a trigger's text is CREATE TRIGGER "name" EVENT ON "table" WHEN, a
-** condition, and action.  event and action are freed; NULL: SQLITE_NOMEM. */
-int bloom_trigger_has_form(
-  const char *name, const char *table, const char *sql, char *event, char *action,
-  int *has_form
-);
-
-void bloom_triggers_free(bloom_triggers *triggers);
-
-/* Sets *can_stop to whether a trigger may keep others from firing, as RAISE(IGNORE) does: those of
-** a filter or a bloom_index only write to a table of theirs, and cannot. */
-int bloom_trigger_can_stop(
-  bloom_connection *connection, const char *schema, const char *sql, int *can_stop
-);
-
-/* Returns 1 if they are all on one table, and there is one. */
-int bloom_triggers_are_on_one_table(const bloom_triggers *triggers);
-
-/* Makes the trigger of a virtual table whose name is table and suffix.  definition, from BEFORE or
-** AFTER on, is freed; NULL: SQLITE_NOMEM. */
-int bloom_trigger_create(
-  bloom_connection *connection, const char *schema, const char *table, const char *suffix,
-  char *definition
-);
-
-/* Makes the guard on a table, "name_guard", in place of those that are there. */
-int bloom_guard_create(
-  bloom_connection *connection, const char *schema, const char *name, const char *table
-);
-
-/* Drops the guards on a table. */
-int bloom_guard_drop(bloom_connection *connection, const char *schema, const char *table);
-
-/* Says of the guard of any virtual table that it is one.  data is not used. */
-bloom_is_own_trigger bloom_guard_is_own;
-
-/* Returns the guard's text in sqlite_schema, to be freed. */
-char *bloom_guard_text(const char *name, const char *table);
-
-/* Sets *order to the guard's place in sqlite_schema; 0 if there is none. */
-int bloom_guard_find(
-  bloom_connection *connection, const char *schema, const char *name, const char *table,
-  sqlite3_int64 *order
-);
-
-/* -- What is in the way -------------------------------------------------------------------- */
-
-/* What may be in the way of a virtual table's own objects. */
-typedef struct bloom_obstacles {
-  const char *module, *schema, *name;
-  bloom_is_own_trigger *is_own; /* gets data */
-  const void *data;
-} bloom_obstacles;
-
-/* Fails if rows of sqlite_master for which a condition, where, is true are the user's, and names
-** all of them, with the SQL that takes them away, triggers first.  where is freed; NULL:
-** SQLITE_NOMEM.  is_create: triggers of its own go with them, which would write to a table that
-** gets another name. */
-int bloom_obstacles_refuse(
-  bloom_connection *connection, const bloom_obstacles *obstacles, char *where, int is_create,
-  char **error
-);
-
 /* -- Marks of a schema ---------------------------------------------------------------------- */
 
 /*
@@ -232,5 +119,114 @@ int bloom_schema_mark_holds(
 );
 
 void bloom_schema_mark_free(bloom_schema_mark *mark);
+
+/* -- Triggers ------------------------------------------------------------------------------- */
+
+/*
+** The triggers by which a virtual table follows its source.
+**
+** SQLite keeps their text true when tables and columns are renamed, and guards it by
+** trusted_schema.  A trigger is bloom's if its name, its table and its text together say so; any
+** other is the user's, and stays.
+**
+** The guard trigger does nothing.  It is made last, on a table that is bloom's own, but no shadow
+** table: defensive connections refuse a schema that has a trigger on one.  A source that was made
+** again, triggers put back from their text, has triggers that come after the guard in
+** sqlite_schema, by rowid: VACUUM and ALTER keep that order.
+*/
+
+/* Sets *is_own to whether a trigger is one that bloom made.  SQLITE_OK or SQLITE_NOMEM. */
+typedef int bloom_is_own_trigger(
+  const void *data, const char *name, const char *table, const char *sql, int *is_own
+);
+
+/* A virtual table, and what it has to follow its source by. */
+typedef struct bloom_follower {
+  bloom_connection *connection;
+  const char *module, *schema, *name;
+  const char *guarded;          /* the suffix of the table that has the guard: "_new" */
+  const char *written;          /* of the table that its triggers write to */
+  bloom_is_own_trigger *is_own; /* gets data */
+  const void *data;
+} bloom_follower;
+
+typedef struct bloom_trigger {
+  char *name;
+  char *table;         /* that it is on */
+  char *sql;
+  sqlite3_int64 order; /* sqlite_schema.rowid */
+} bloom_trigger;
+
+typedef struct bloom_triggers {
+  bloom_trigger *rows; /* in the order of sqlite_schema */
+  int num_rows;
+  size_t max_rows;
+} bloom_triggers;
+
+/* What a schema has of a follower. */
+typedef struct bloom_follow {
+  bloom_triggers own;
+  bloom_triggers newer;  /* others on the table of its own, which came after the guard */
+  int are_on_one_table;  /* its own; there is one */
+  sqlite3_int64 guard;   /* its row in sqlite_schema; 0: it is gone */
+  int is_made_again;     /* one of its own is not before the guard */
+  int has_others;        /* other triggers are on the table that its own write to */
+} bloom_follow;
+
+/* Reads that, in one pass, and adds what proves it to a mark, which may be NULL.
+** bloom_follow_free() is for the caller in any case. */
+int bloom_follow_read(
+  const bloom_follower *follower, bloom_schema_mark *mark, bloom_follow *follow
+);
+void bloom_follow_free(bloom_follow *follow);
+
+/* Drops the triggers for which is_own, which gets follower->data, says yes. */
+int bloom_follow_drop(const bloom_follower *follower, bloom_is_own_trigger *is_own);
+
+/* Sets *is_seen to whether the schema shows the follower: an authorizer may hide it. */
+int bloom_follow_is_seen(const bloom_follower *follower, sqlite3_int64 *is_seen);
+
+/* Returns the number of the suffix that the name of a trigger ends with, behind that of the virtual
+** table; num_suffixes if it is none of them. */
+int bloom_trigger_number(
+  const char *table, const char *name, const char *const *suffixes, int num_suffixes
+);
+
+/* Returns the BEGIN of a trigger's text, from where on it says what the trigger does. */
+bloom_token bloom_trigger_action(const char *sql);
+
+/* Sets *has_form to whether a trigger's text is CREATE TRIGGER "name" EVENT ON "table" WHEN, a
+** condition, and action.  event and action are freed; NULL: SQLITE_NOMEM. */
+int bloom_trigger_has_form(
+  const char *name, const char *table, const char *sql, char *event, char *action,
+  int *has_form
+);
+
+/* Sets *can_stop to whether a trigger may keep others from firing, as RAISE(IGNORE) does: those of
+** a filter or a bloom_index only write to a table of theirs, and cannot. */
+int bloom_trigger_can_stop(
+  bloom_connection *connection, const char *schema, const char *sql, int *can_stop
+);
+
+/* Makes a follower's trigger whose name ends with suffix.  definition, from BEFORE or AFTER on, is
+** freed; NULL: SQLITE_NOMEM. */
+int bloom_trigger_create(const bloom_follower *follower, const char *suffix, char *definition);
+
+/* Drops the guards on its table; or makes the guard, in place of those. */
+int bloom_guard_drop(const bloom_follower *follower);
+int bloom_guard_create(const bloom_follower *follower);
+
+/* Returns the guard's text in sqlite_schema, to be freed. */
+char *bloom_guard_text(const bloom_follower *follower);
+
+/* -- What is in the way -------------------------------------------------------------------- */
+
+/* Fails if rows of sqlite_master for which a condition, where, is true are the user's, and names
+** all of them, with the SQL that takes them away, triggers first.  where is freed; NULL:
+** SQLITE_NOMEM.  is_create: triggers of the follower's own go with them, which would write to a
+** table that gets another name. */
+int bloom_obstacles_refuse(
+  const bloom_follower *follower, char *where, int is_create, char **error
+);
 
 #endif

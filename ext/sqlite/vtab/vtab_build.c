@@ -56,7 +56,8 @@ static int find_left_pages(bloom_vtab *vtab, int *is_own, int *has_keys){
 static int find_left_journal(bloom_vtab *vtab, int *is_own){
   const char *key = vtab->args.num_columns>1 ? "key_1" : "key";
   sqlite3_int64 has_mark = 1;
-  bloom_triggers triggers;
+  const bloom_follower follower = bloom_vtab_follower(vtab);
+  bloom_follow follow;
   int rc;
   *is_own = 0;
   if( vtab->args.table==NULL ) return SQLITE_OK;
@@ -66,23 +67,13 @@ static int find_left_journal(bloom_vtab *vtab, int *is_own){
                          " FROM \"%w\".\"%w\" ORDER BY rowid LIMIT 1", key, vtab->schema,
                          vtab->journal);
   if( rc!=SQLITE_OK || has_mark ) return rc;
-  rc = bloom_triggers_read_own(vtab->connection, vtab->schema, bloom_vtab_is_own_trigger, vtab,
-                               &triggers);
-  *is_own = triggers.num_rows>0;
-  bloom_triggers_free(&triggers);
+  rc = bloom_follow_read(&follower, NULL, &follow);
+  *is_own = follow.own.num_rows>0;
+  bloom_follow_free(&follow);
   return rc;
 }
 
 /* -- What is in the way -------------------------------------------------------------------- */
-
-/* Sets *is_own to whether a trigger is the filter's, data, or a guard on its journal. */
-static int is_own_or_guard(const void *data, const char *name, const char *table, const char *sql,
-                           int *is_own){
-  const bloom_vtab *vtab = data;
-  return sqlite3_stricmp(table, vtab->journal)==0
-    ? bloom_guard_is_own(NULL, name, table, sql, is_own)
-    : bloom_vtab_is_own_trigger(vtab, name, table, sql, is_own);
-}
 
 int bloom_vtab_check_names(bloom_vtab *vtab, bloom_vtab_change change, bloom_vtab_left left){
   const int has_source = vtab->args.table!=NULL, is_create = change==BLOOM_VTAB_CREATE;
@@ -103,12 +94,11 @@ int bloom_vtab_check_names(bloom_vtab *vtab, bloom_vtab_change change, bloom_vta
       vtab->journal, is_create && !left.is_own_journal, has_source, journal,
       minds_all, vtab->pages, vtab->journal, has_source && minds_all, vtab->journal, triggers)
     : NULL;
-  const bloom_obstacles obstacles = {"bloom", vtab->schema, vtab->name, is_own_or_guard, vtab};
+  const bloom_follower follower = bloom_vtab_follower(vtab);
   sqlite3_free(pages);
   sqlite3_free(journal);
   sqlite3_free(triggers);
-  return bloom_obstacles_refuse(vtab->connection, &obstacles, where, is_create,
-                                &vtab->base.zErrMsg);
+  return bloom_obstacles_refuse(&follower, where, is_create, &vtab->base.zErrMsg);
 }
 
 /* -- Filling ------------------------------------------------------------------------------ */
@@ -272,11 +262,7 @@ static int make_all(
   int rc = journal ? bloom_sql_run(vtab->connection, "CREATE TABLE IF NOT EXISTS \"%w\".%s",
                                    vtab->schema, journal) : SQLITE_NOMEM;
   sqlite3_free(journal);
-  if( rc==SQLITE_OK ) rc = bloom_vtab_drop_triggers(vtab, 0);
-  if( rc==SQLITE_OK ) rc = bloom_vtab_create_triggers(vtab, vtab->name, args);
-  if( rc==SQLITE_OK ){
-    rc = bloom_guard_create(vtab->connection, vtab->schema, vtab->name, vtab->journal);
-  }
+  if( rc==SQLITE_OK ) rc = bloom_vtab_create_triggers(vtab, args);
   return rc==SQLITE_OK ? fill(vtab, args, layout, is_create) : rc;
 }
 
@@ -360,7 +346,7 @@ static int is_source_unproven(
 ** 'merge', only if that is the same.  What is refused is so before anything changes: in a
 ** transaction nothing takes it back.  is_damaged: all of it is made anew. */
 static int rebuild(bloom_vtab *vtab, int is_merge, int is_damaged){
-  bloom_vtab_triggers triggers = {.num_triggers = 0};
+  bloom_vtab_triggers triggers = {.guard = 0};
   bloom_vtab_args *args = &triggers.args;
   bloom_vtab_layout layout = {.num_layers = 0};
   bloom_vtab_doubt doubt = BLOOM_VTAB_CERTAIN;
@@ -370,7 +356,7 @@ static int rebuild(bloom_vtab *vtab, int is_merge, int is_damaged){
   bloom_vtab_close_reader(vtab);
   rc = bloom_vtab_check_names(vtab, BLOOM_VTAB_REBUILD, (bloom_vtab_left){0});
   if( rc==SQLITE_OK && is_damaged ) rc = create_pages(vtab);
-  if( rc==SQLITE_OK ) rc = bloom_vtab_read_triggers(vtab, &triggers);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_read_triggers(vtab, NULL, &triggers);
   if( rc==SQLITE_OK ){
     if( args->table==NULL ){
       doubt = BLOOM_VTAB_NO_SOURCE;

@@ -547,7 +547,7 @@ static int count_missed(
   bloom_vtab_layout now = snapshot->layout;
   sqlite3_value *parts[BLOOM_MAX_KEY_COLUMNS];
   sqlite3_stmt *row = NULL;
-  int rc = bloom_vtab_read_triggers(vtab, &triggers);
+  int rc = bloom_vtab_read_triggers(vtab, NULL, &triggers);
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_source(vtab, &triggers.args, &now);
   if( rc==SQLITE_OK ){
     rc = bloom_sql_prepare_text(vtab->connection, &row,

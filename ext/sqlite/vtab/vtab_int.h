@@ -276,33 +276,33 @@ char *bloom_vtab_journal_columns(const bloom_vtab *vtab);
 
 /* -- Triggers: vtab_source.c ----------------------------------------------------------------- */
 
-/* Makes those of a filter, which gets this name, or drops them; for good: those of bloom 1.0 and
-** 1.1, too, and those whose journal was renamed. */
-int bloom_vtab_create_triggers(
-  bloom_vtab *vtab, const char *name, const bloom_vtab_args *args
-);
-int bloom_vtab_drop_triggers(const bloom_vtab *vtab, int is_for_good);
+/* Returns what a filter follows its source by. */
+bloom_follower bloom_vtab_follower(const bloom_vtab *vtab);
 
-/* Says of a trigger whether its name, table and text prove that it is one of the filter's, data. */
-bloom_is_own_trigger bloom_vtab_is_own_trigger;
+/* Makes the triggers of a filter, and the guard; or drops them; for good: those of bloom 1.0 and
+** 1.1, too, and those whose journal was renamed. */
+int bloom_vtab_create_triggers(const bloom_vtab *vtab, const bloom_vtab_args *args);
+int bloom_vtab_drop_triggers(const bloom_vtab *vtab, int is_for_good);
 
 /* Returns their names and the guard's, as SQL: 'f_before_insert', ...; to be freed. */
 char *bloom_vtab_trigger_names(const bloom_vtab *vtab);
-
-#define BLOOM_VTAB_MAX_TRIGGERS 3
 
 /* The filter's triggers as the schema has them, and the arguments that their text tells. */
 typedef struct bloom_vtab_triggers {
   int are_all;            /* each is there, with the text that it has to have, and on one table */
   int are_newest;         /* each has the newest text */
-  int num_triggers;
-  sqlite3_int64 rows[BLOOM_VTAB_MAX_TRIGGERS]; /* in sqlite_schema, in ascending order */
+  int is_made_again;      /* one is not before the guard */
+  int has_others;         /* other triggers are on the journal */
+  sqlite3_int64 guard;    /* its row in sqlite_schema; 0: it is gone */
   /* the table and the columns, as they are called now; else table is NULL */
   bloom_vtab_args args;
 } bloom_vtab_triggers;
 
-/* Reads them.  bloom_vtab_args_free(&triggers->args) is for the caller, also after an error. */
-int bloom_vtab_read_triggers(const bloom_vtab *vtab, bloom_vtab_triggers *triggers);
+/* Reads them, and adds what proves them to a mark, which may be NULL.
+** bloom_vtab_args_free(&triggers->args) is for the caller, also after an error. */
+int bloom_vtab_read_triggers(
+  const bloom_vtab *vtab, bloom_schema_mark *mark, bloom_vtab_triggers *triggers
+);
 
 /* -- The source, the same file ----------------------------------------------------------------- */
 

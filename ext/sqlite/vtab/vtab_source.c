@@ -29,15 +29,14 @@
 /* -- The text of triggers ------------------------------------------------------------------- */
 
 typedef enum trigger_kind {
-  BEFORE_INSERT, BEFORE_UPDATE, AFTER_UPDATE,
-  NUM_TRIGGER_KINDS = BLOOM_VTAB_MAX_TRIGGERS
+  BEFORE_INSERT, BEFORE_UPDATE, AFTER_UPDATE, NUM_TRIGGER_KINDS
 } trigger_kind;
 
-static const struct {
-  const char *suffix, *event;
-} trigger_kinds[NUM_TRIGGER_KINDS] = {
-  {"_before_insert", "BEFORE INSERT"}, {"_before_update", "BEFORE UPDATE"},
-  {"_after_update", "AFTER UPDATE"}
+static const char *const trigger_suffixes[NUM_TRIGGER_KINDS] = {
+  "_before_insert", "_before_update", "_after_update"
+};
+static const char *const trigger_events[NUM_TRIGGER_KINDS] = {
+  "BEFORE INSERT", "BEFORE UPDATE", "AFTER UPDATE"
 };
 
 /* The forms that their texts have had, each with its number. */
@@ -49,15 +48,7 @@ static int num_kinds(int num_columns){
 
 /* Returns the kind of the filter's trigger that has a name; NUM_TRIGGER_KINDS if none has. */
 static int kind_of(const bloom_vtab *vtab, const char *name){
-  const size_t num_chars = strlen(vtab->name);
-  int kind;
-  if( strlen(name)<num_chars || sqlite3_strnicmp(name, vtab->name, (int)num_chars)!=0 ){
-    return NUM_TRIGGER_KINDS;
-  }
-  for(kind=0; kind<NUM_TRIGGER_KINDS; kind++){
-    if( sqlite3_stricmp(name + num_chars, trigger_kinds[kind].suffix)==0 ) break;
-  }
-  return kind;
+  return bloom_trigger_number(vtab->name, name, trigger_suffixes, NUM_TRIGGER_KINDS);
 }
 
 /* Appends the condition that there is a key, and of an UPDATE that it is another: 1 is 1.0, but as
@@ -109,7 +100,7 @@ static char *trigger_event(
 ){
   sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
   int i;
-  sqlite3_str_appendall(sql, trigger_kinds[kind].event);
+  sqlite3_str_appendall(sql, trigger_events[kind]);
   for(i=0; form==WITH_CHAIN && kind!=BEFORE_INSERT && i<args->num_columns; i++){
     sqlite3_str_appendf(sql, "%s\"%w\"", i ? ", " : " OF ", args->columns[i]);
   }
@@ -136,21 +127,10 @@ char *bloom_vtab_trigger_names(const bloom_vtab *vtab){
   sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
   int kind;
   for(kind=0; kind<NUM_TRIGGER_KINDS; kind++){
-    sqlite3_str_appendf(sql, "'%q%s', ", vtab->name, trigger_kinds[kind].suffix);
+    sqlite3_str_appendf(sql, "'%q%s', ", vtab->name, trigger_suffixes[kind]);
   }
   sqlite3_str_appendf(sql, "'%q_guard'", vtab->name);
   return sqlite3_str_finish(sql);
-}
-
-int bloom_vtab_create_triggers(
-  bloom_vtab *vtab, const char *name, const bloom_vtab_args *args
-){
-  int kind, rc = SQLITE_OK;
-  for(kind=0; kind<num_kinds(args->num_columns) && rc==SQLITE_OK; kind++){
-    rc = bloom_trigger_create(vtab->connection, vtab->schema, name, trigger_kinds[kind].suffix,
-                              trigger_text(vtab, args->table, args, kind, WITH_CHAIN));
-  }
-  return rc;
 }
 
 /* -- Reading ------------------------------------------------------------------------------- */
@@ -198,7 +178,7 @@ static int has_own_form(
   return rc==SQLITE_NOTFOUND ? SQLITE_OK : rc;
 }
 
-int bloom_vtab_is_own_trigger(
+static int is_own_trigger(
   const void *data, const char *name, const char *table, const char *sql, int *is_own
 ){
   const bloom_vtab *vtab = data;
@@ -248,37 +228,52 @@ static int compare_text(
   return SQLITE_OK;
 }
 
-int bloom_vtab_read_triggers(const bloom_vtab *vtab, bloom_vtab_triggers *triggers){
-  bloom_triggers found;
-  int rc = bloom_triggers_read_own(vtab->connection, vtab->schema, bloom_vtab_is_own_trigger, vtab,
-                                   &found);
+bloom_follower bloom_vtab_follower(const bloom_vtab *vtab){
+  return (bloom_follower){vtab->connection, "bloom", vtab->schema, vtab->name, "_new", "_new",
+                          is_own_trigger, vtab};
+}
+
+int bloom_vtab_read_triggers(
+  const bloom_vtab *vtab, bloom_schema_mark *mark, bloom_vtab_triggers *triggers
+){
+  const bloom_follower follower = bloom_vtab_follower(vtab);
+  bloom_follow found;
+  int rc = bloom_follow_read(&follower, mark, &found);
   *triggers = (bloom_vtab_triggers){.args.size = vtab->args.size,
                                     .args.capacity = vtab->args.capacity,
-                                    .are_newest = 1};
-  /* A hostile schema may have a name twice. */
-  if( rc==SQLITE_OK && found.num_rows<=BLOOM_VTAB_MAX_TRIGGERS
-      && bloom_triggers_are_on_one_table(&found) ){
+                                    .are_newest = 1, .is_made_again = found.is_made_again,
+                                    .has_others = found.has_others, .guard = found.guard};
+  if( rc==SQLITE_OK && found.are_on_one_table ){
+    const bloom_trigger *first = &found.own.rows[0];
     unsigned seen = 0;
     int i;
-    rc = read_columns(bloom_trigger_action(found.rows[0].sql), vtab->args.num_columns,
-                      &triggers->args);
-    if( rc==SQLITE_OK ) triggers->args.table = sqlite3_mprintf("%s", found.rows[0].table);
+    rc = read_columns(bloom_trigger_action(first->sql), vtab->args.num_columns, &triggers->args);
+    if( rc==SQLITE_OK ) triggers->args.table = sqlite3_mprintf("%s", first->table);
     if( rc==SQLITE_OK && triggers->args.table==NULL ) rc = SQLITE_NOMEM;
     triggers->are_all = 1;
-    for(i=0; i<found.num_rows && rc==SQLITE_OK; i++){
-      rc = compare_text(vtab, &found.rows[i], triggers);
-      seen |= 1u << kind_of(vtab, found.rows[i].name);
-      triggers->rows[triggers->num_triggers++] = found.rows[i].order;
+    for(i=0; i<found.own.num_rows && rc==SQLITE_OK; i++){
+      rc = compare_text(vtab, &found.own.rows[i], triggers);
+      seen |= 1u << kind_of(vtab, found.own.rows[i].name);
     }
     triggers->are_all &= rc==SQLITE_OK && seen==(1u << num_kinds(vtab->args.num_columns)) - 1;
   }
-  bloom_triggers_free(&found);
+  bloom_follow_free(&found);
   return rc==SQLITE_NOTFOUND ? SQLITE_OK : rc;
 }
 
+int bloom_vtab_create_triggers(const bloom_vtab *vtab, const bloom_vtab_args *args){
+  const bloom_follower follower = bloom_vtab_follower(vtab);
+  int kind, rc = bloom_vtab_drop_triggers(vtab, 0);
+  for(kind=0; kind<num_kinds(args->num_columns) && rc==SQLITE_OK; kind++){
+    rc = bloom_trigger_create(&follower, trigger_suffixes[kind],
+                              trigger_text(vtab, args->table, args, kind, WITH_CHAIN));
+  }
+  return rc==SQLITE_OK ? bloom_guard_create(&follower) : rc;
+}
+
 int bloom_vtab_drop_triggers(const bloom_vtab *vtab, int is_for_good){
-  return bloom_triggers_drop_own(vtab->connection, vtab->schema,
-                                 is_for_good ? has_own_name : bloom_vtab_is_own_trigger, vtab);
+  const bloom_follower follower = bloom_vtab_follower(vtab);
+  return bloom_follow_drop(&follower, is_for_good ? has_own_name : is_own_trigger);
 }
 
 /* -- Columns ----------------------------------------------------------------------------- */
@@ -433,31 +428,26 @@ char *bloom_vtab_keys_sql(const bloom_vtab *vtab, const bloom_vtab_args *args, i
 
 /* -- Doubt ---------------------------------------------------------------------------------- */
 
-/* Reads what stands on the journal: *journal and *guard are its place and the guard's, 0 if they
-** are gone. */
+/* Reads what stands on the journal: *journal is its place, 0 if it is gone. */
 static int check_journal(
-  bloom_vtab *vtab, sqlite3_int64 *journal, sqlite3_int64 *guard, bloom_vtab_doubt *doubt
+  bloom_vtab *vtab, const bloom_vtab_triggers *triggers, sqlite3_int64 *journal,
+  bloom_vtab_doubt *doubt
 ){
-  char *table_text = bloom_vtab_journal_text(vtab),
-    *guard_text = bloom_guard_text(vtab->name, vtab->journal);
+  char *text = bloom_vtab_journal_text(vtab);
   sqlite3_stmt *row = NULL;
-  int rc = table_text && guard_text ? bloom_sql_row(vtab->connection, &row,
-      "SELECT total(type = 'table' AND sql = 'CREATE TABLE %q'), max(CASE sql WHEN %Q THEN rowid"
-      " END), count(*), max(CASE type WHEN 'table' THEN rowid END) FROM \"%w\".sqlite_master"
-      " WHERE tbl_name = %Q COLLATE NOCASE", table_text, guard_text, vtab->schema, vtab->journal)
-    : SQLITE_NOMEM;
-  sqlite3_free(table_text);
-  sqlite3_free(guard_text);
-  *journal = *guard = 0;
+  int rc = text ? bloom_sql_row(vtab->connection, &row,
+      "SELECT total(type = 'table' AND sql = 'CREATE TABLE %q'), count(*), max(CASE type WHEN"
+      " 'table' THEN rowid END) FROM \"%w\".sqlite_master WHERE type <> 'trigger'"
+      " AND tbl_name = %Q COLLATE NOCASE", text, vtab->schema, vtab->journal) : SQLITE_NOMEM;
+  sqlite3_free(text);
+  *journal = 0;
   if( rc==SQLITE_ROW ){
     const int has_table = sqlite3_column_int(row, 0);
-    int has_others;
-    *guard = sqlite3_column_int64(row, 1);
-    *journal = sqlite3_column_int64(row, 3);
-    has_others = sqlite3_column_int64(row, 2)>has_table + (*guard>0);
+    const int has_others = triggers->has_others || sqlite3_column_int64(row, 1)>has_table;
+    *journal = sqlite3_column_int64(row, 2);
     if( !has_table ) *doubt = has_others ? BLOOM_VTAB_OTHER_JOURNAL : BLOOM_VTAB_NO_JOURNAL;
     else if( has_others ) *doubt = BLOOM_VTAB_HAS_OTHERS;
-    else if( *guard==0 ) *doubt = BLOOM_VTAB_NO_GUARD;
+    else if( triggers->guard==0 ) *doubt = BLOOM_VTAB_NO_GUARD;
   }
   return bloom_sql_end(row, rc);
 }
@@ -465,7 +455,8 @@ static int check_journal(
 /* Sets *doubt if a trigger of TEMP stands on the journal.  There may be the guard of a filter with
 ** the same name. */
 static int check_temp(bloom_vtab *vtab, bloom_vtab_doubt *doubt){
-  char *guard_text = bloom_guard_text(vtab->name, vtab->journal);
+  const bloom_follower follower = bloom_vtab_follower(vtab);
+  char *guard_text = bloom_guard_text(&follower);
   sqlite3_int64 has_trigger = 0;
   int rc = SQLITE_NOMEM;
   if( guard_text ){
@@ -496,43 +487,30 @@ static int check_columns(bloom_vtab *vtab, bloom_vtab_args *args, bloom_vtab_dou
   return rc;
 }
 
-/* Marks the rows that prove that there is no doubt.  A source that was renamed has no mark: other
-** changes than of these rows matter to it. */
-static int mark_schema(
-  bloom_vtab *vtab, const bloom_vtab_triggers *triggers, sqlite3_int64 journal, sqlite3_int64 guard
-){
-  int i;
-  if( sqlite3_stricmp(triggers->args.table, vtab->args.table)!=0 ) return SQLITE_OK;
-  for(i=0; i<triggers->num_triggers; i++) bloom_schema_mark_add(&vtab->mark, triggers->rows[i]);
-  bloom_schema_mark_add(&vtab->mark, triggers->args.source_row);
-  bloom_schema_mark_add(&vtab->mark, journal);
-  bloom_schema_mark_add(&vtab->mark, guard);
-  return bloom_schema_mark_end(vtab->connection, vtab->schema, &vtab->mark);
-}
-
 /* Sets *doubt to what the schema says, that of TEMP left out. */
 static int find_doubt(bloom_vtab *vtab, bloom_vtab_doubt *doubt){
-  bloom_vtab_triggers triggers = {.num_triggers = 0};
-  sqlite3_int64 journal = 0, guard = 0, is_seen = 0;
+  const bloom_follower follower = bloom_vtab_follower(vtab);
+  bloom_vtab_triggers triggers = {.guard = 0};
+  sqlite3_int64 journal = 0, is_seen;
   int rc = bloom_schema_mark_begin(vtab->connection, vtab->schema, &vtab->mark);
   assert(vtab->has_layout);
   *doubt = BLOOM_VTAB_CERTAIN;
-  if( rc==SQLITE_OK ) rc = bloom_vtab_read_triggers(vtab, &triggers);
-  if( rc==SQLITE_OK ) rc = check_journal(vtab, &journal, &guard, doubt);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_read_triggers(vtab, &vtab->mark, &triggers);
+  if( rc==SQLITE_OK ) rc = check_journal(vtab, &triggers, &journal, doubt);
   if( triggers.args.table==NULL ) *doubt = BLOOM_VTAB_NO_SOURCE;
   else if( !triggers.are_all ) *doubt = BLOOM_VTAB_NO_TRIGGERS;
-  else if( !*doubt && guard<triggers.rows[triggers.num_triggers-1] ) *doubt = BLOOM_VTAB_OLD_GUARD;
+  else if( !*doubt && triggers.is_made_again ) *doubt = BLOOM_VTAB_OLD_GUARD;
   if( rc==SQLITE_OK && !*doubt ) rc = check_columns(vtab, &triggers.args, doubt);
-  if( rc==SQLITE_OK && !*doubt ){
-    if( triggers.args.has_namesake ) *doubt = BLOOM_VTAB_HAS_NAMESAKE;
-    else rc = mark_schema(vtab, &triggers, journal, guard);
-  }else if( rc==SQLITE_OK ){
-    /* An authorizer may hide the schema, in which the filter has a row. */
-    rc = bloom_sql_integer(vtab->connection, &is_seen, "SELECT 1 FROM \"%w\".sqlite_master"
-                           " WHERE type = 'table' AND rootpage = 0 AND sql IS NOT NULL"
-                           " AND name = %Q COLLATE NOCASE AND tbl_name = %Q COLLATE NOCASE",
-                           vtab->schema, vtab->name, vtab->name);
+  if( rc==SQLITE_OK && !*doubt && triggers.args.has_namesake ) *doubt = BLOOM_VTAB_HAS_NAMESAKE;
+  if( rc==SQLITE_OK && *doubt && *doubt!=BLOOM_VTAB_HAS_NAMESAKE ){
+    rc = bloom_follow_is_seen(&follower, &is_seen);
     if( !is_seen ) *doubt = BLOOM_VTAB_DENIED_SCHEMA;
+  }
+  /* A source that was renamed has no mark: other changes than of these rows matter to it. */
+  if( rc==SQLITE_OK && !*doubt && sqlite3_stricmp(triggers.args.table, vtab->args.table)==0 ){
+    bloom_schema_mark_add(&vtab->mark, triggers.args.source_row);
+    bloom_schema_mark_add(&vtab->mark, journal);
+    rc = bloom_schema_mark_end(vtab->connection, vtab->schema, &vtab->mark);
   }
   bloom_vtab_args_free(&triggers.args);
   return rc;
