@@ -210,6 +210,7 @@ static double naive_bits(const uint16_t *blocks, uint32_t count, uint32_t num_bl
   return bits;
 }
 
+static uint64_t has[BLOOM_LISTS_MAX/64 + 1];
 static uint16_t *blocks_of_list;
 static uint32_t *num_of_list;
 
@@ -229,8 +230,10 @@ static double entries_bits(uint64_t seed, uint32_t num_blocks){
       bloom_text reading;
       size_t count, j;
       bloom_text_begin(&reading, (const uint8_t *)text, random_row(&random, text, sizeof(text)), 0);
-      while( (count = bloom_text_next_lists(&reading, lists, numbers))>0 ){
+      while( bloom_text_is_open(&reading) ){
+        count = bloom_text_next_lists(&reading, lists, has, numbers);
         for(j=0; j<count; j++){
+          has[numbers[j]/64] = 0;
           uint16_t *blocks = blocks_of_list + (size_t)numbers[j]*num_blocks;
           uint32_t *num = num_of_list + numbers[j];
           if( *num==0 || blocks[*num - 1]!=block ) blocks[(*num)++] = (uint16_t)block;

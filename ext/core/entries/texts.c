@@ -16,7 +16,7 @@ static inline void lists_hash_grams(const uint32_t *grams, size_t num_grams, uin
   size_t i;
   for(i=0; i<num_grams; i++){
     classes[i] = bloom_lists_class(grams[i]);
-    hashes[i] = bloom_lists_hash(grams[i]);
+    hashes[i] = bloom_lists_hash_of(grams[i]);
   }
 }
 
@@ -41,19 +41,19 @@ void bloom_lists_hash_grams(const uint32_t *grams, size_t num_grams, uint32_t *c
 }
 
 void bloom_lists_number(bloom_lists *lists){
-  uint32_t next = 0, i;
+  uint32_t next = 0, *base = lists->base, i;
   for(i=0; i<BLOOM_LISTS_CLASSES; i++){
     assert( lists->cut[i]<=BLOOM_LISTS_MAX_CUT );
-    lists->base[i] = next;
+    *base++ = next;
     next += (uint32_t)1 << lists->cut[i];
   }
-  lists->base[BLOOM_LISTS_CLASSES] = next++;
+  *base++ = next++;
   for(i=0; i<BLOOM_LISTS_EDGES; i++){
     assert( lists->edge_bits[i]<=BLOOM_LISTS_MAX_EDGE_BITS );
-    lists->edge_base[i] = next;
+    *base++ = next;
     next += (uint32_t)1 << lists->edge_bits[i];
   }
-  lists->num_lists = next;
+  *base = lists->num_lists = next;
 }
 
 void bloom_lists_even(bloom_lists *lists, uint8_t cut){
@@ -277,18 +277,21 @@ size_t bloom_text_next(bloom_text *reading, uint32_t grams[BLOOM_TEXT_ROOM]){
   return num_grams;
 }
 
-size_t bloom_text_next_lists(bloom_text *reading, const bloom_lists *lists,
+size_t bloom_text_next_lists(bloom_text *reading, const bloom_lists *lists, uint64_t *has,
                              uint32_t numbers[BLOOM_TEXT_ROOM]){
-  uint32_t classes[BLOOM_TEXT_ROOM], hashes[BLOOM_TEXT_ROOM];
-  size_t num_grams, i;
+  uint32_t grams[BLOOM_TEXT_ROOM], classes[BLOOM_TEXT_ROOM], hashes[BLOOM_TEXT_ROOM];
+  size_t num_grams, num_numbers = 0, i;
   reading->needs_whole = lists->edge_bits[BLOOM_LISTS_WHOLE]>0;
-  num_grams = bloom_text_next(reading, numbers);
-  bloom_lists_hash_grams(numbers, num_grams, classes, hashes);
+  num_grams = bloom_text_next(reading, grams);
+  bloom_lists_hash_grams(grams, num_grams, classes, hashes);
   for(i=0; i<num_grams; i++){
-    numbers[i] = bloom_lists_is_edge(numbers[i]) ? bloom_lists_of_edge(lists, numbers[i])
-      : bloom_lists_of_hash(lists, classes[i], hashes[i]);
+    const uint32_t number = bloom_lists_of_hash(lists, classes[i], hashes[i]);
+    const uint64_t word = has[number/64], bit = (uint64_t)1 << number%64;
+    has[number/64] = word | bit;
+    numbers[num_numbers] = number; /* without a branch, which would be a guess */
+    num_numbers += (word & bit)==0;
   }
-  return num_grams;
+  return num_numbers;
 }
 
 /* == Needles =========================================================================== */
@@ -323,7 +326,7 @@ static void needle_add_range(needle *reading, bloom_lists_range range){
 static void needle_add_edge(needle *reading, uint32_t edge, int is_exact){
   const bloom_lists *lists = reading->lists;
   if( lists==NULL || lists->edge_bits[edge & 0xff]==0 ) return;
-  needle_add_range(reading, is_exact ? (bloom_lists_range){bloom_lists_of_edge(lists, edge), 1}
+  needle_add_range(reading, is_exact ? (bloom_lists_range){bloom_lists_of_gram(lists, edge), 1}
                    : bloom_lists_of_edges(lists, edge));
 }
 

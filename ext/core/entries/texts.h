@@ -59,9 +59,9 @@ typedef enum bloom_lists_edge_kind {
 typedef struct bloom_lists {
   uint8_t cut[BLOOM_LISTS_CLASSES];
   uint8_t edge_bits[BLOOM_LISTS_EDGES];
-  /* What follows from these: the first list of each class and kind, and the number of all. */
-  uint32_t base[BLOOM_LISTS_CLASSES + 1];
-  uint32_t edge_base[BLOOM_LISTS_EDGES];
+  /* What follows from these: the first list of each class, that of values without grams, the first
+  ** one of each kind of edges, as if these were classes, and the number of all. */
+  uint32_t base[BLOOM_LISTS_CLASSES + BLOOM_LISTS_EDGES + 2];
   uint32_t num_lists;
 } bloom_lists;
 
@@ -94,10 +94,6 @@ static inline uint32_t bloom_lists_hash(uint32_t x){
   return x ^ x >> 16;
 }
 
-static inline uint32_t bloom_lists_class(uint32_t gram){
-  return bloom_lists_hash(gram >> 8) >> 18;
-}
-
 /* Returns the edge, as a gram, of three bytes at an end, and these with the next one.  Edges of one
 ** `three` have lists side by side. */
 static inline uint32_t bloom_lists_edge(bloom_lists_edge_kind kind, uint32_t three, uint32_t four){
@@ -110,25 +106,18 @@ static inline int bloom_lists_is_edge(uint32_t gram){
   return (gram & 0xff00)==0;
 }
 
-/* Returns the list of an edge. */
-static inline uint32_t bloom_lists_of_edge(const bloom_lists *lists, uint32_t edge){
-  const uint32_t kind = edge & 0xff;
-  const uint32_t num_dropped = BLOOM_LISTS_MAX_EDGE_BITS - lists->edge_bits[kind];
-  assert( bloom_lists_is_edge(edge) && kind<BLOOM_LISTS_EDGES );
-  return lists->edge_base[kind] + (edge >> 16 >> num_dropped);
+/* Returns the class of a gram, a number behind these of an edge. */
+static inline uint32_t bloom_lists_class(uint32_t gram){
+  return bloom_lists_is_edge(gram) ? BLOOM_LISTS_CLASSES + 1 + (gram & 0xff)
+      : bloom_lists_hash(gram >> 8) >> 18;
 }
 
-/* Returns all lists of edges whose three bytes are those of this one. */
-static inline bloom_lists_range bloom_lists_of_edges(const bloom_lists *lists, uint32_t edge){
-  const uint32_t first = bloom_lists_of_edge(lists, edge & ~0xff0000u);
-  return (bloom_lists_range){first, bloom_lists_of_edge(lists, edge | 0xff0000u) - first + 1};
+/* Returns the hash by which a gram or an edge belongs to a list of its class. */
+static inline uint32_t bloom_lists_hash_of(uint32_t gram){
+  return bloom_lists_is_edge(gram) ? gram : bloom_lists_hash(gram);
 }
 
-/* Sets the classes and the hashes of several grams. */
-void bloom_lists_hash_grams(const uint32_t *grams, size_t num_grams, uint32_t *classes,
-                            uint32_t *hashes);
-
-/* Returns the list of a class that a gram with a hash is in. */
+/* Returns the list of a class that a hash is of. */
 static inline uint32_t bloom_lists_of_hash(const bloom_lists *lists, uint32_t class, uint32_t hash){
   const uint32_t *base = lists->base + class;
   return base[0] + (uint32_t)((uint64_t)hash * (base[1] - base[0]) >> 32);
@@ -136,9 +125,18 @@ static inline uint32_t bloom_lists_of_hash(const bloom_lists *lists, uint32_t cl
 
 /* Returns the list of a gram or an edge. */
 static inline uint32_t bloom_lists_of_gram(const bloom_lists *lists, uint32_t gram){
-  if( bloom_lists_is_edge(gram) ) return bloom_lists_of_edge(lists, gram);
-  return bloom_lists_of_hash(lists, bloom_lists_class(gram), bloom_lists_hash(gram));
+  return bloom_lists_of_hash(lists, bloom_lists_class(gram), bloom_lists_hash_of(gram));
 }
+
+/* Returns all lists of edges whose three bytes are those of this one. */
+static inline bloom_lists_range bloom_lists_of_edges(const bloom_lists *lists, uint32_t edge){
+  const uint32_t first = bloom_lists_of_gram(lists, edge & ~0xff0000u);
+  return (bloom_lists_range){first, bloom_lists_of_gram(lists, edge | 0xff0000u) - first + 1};
+}
+
+/* Sets the classes and the hashes of several grams. */
+void bloom_lists_hash_grams(const uint32_t *grams, size_t num_grams, uint32_t *classes,
+                            uint32_t *hashes);
 
 /* Returns all lists of grams that begin with the three bytes of this one. */
 static inline bloom_lists_range bloom_lists_of_class(const bloom_lists *lists, uint32_t gram){
@@ -211,9 +209,15 @@ void bloom_text_begin(bloom_text *reading, const uint8_t *text, size_t num_bytes
 /* Writes the next grams, duplicates included.  Returns how many, 0 at the end of the text. */
 size_t bloom_text_next(bloom_text *reading, uint32_t grams[BLOOM_TEXT_ROOM]);
 
-/* Does the same, but writes the numbers of the grams' lists. */
-size_t bloom_text_next_lists(bloom_text *reading, const bloom_lists *lists,
+/* Does the same, but writes the numbers of the grams' lists whose bits in has[] are not set, and
+** sets these.  They may be none though there are more: while bloom_text_is_open(). */
+size_t bloom_text_next_lists(bloom_text *reading, const bloom_lists *lists, uint64_t *has,
                              uint32_t numbers[BLOOM_TEXT_ROOM]);
+
+/* Returns 1 if more is to be read. */
+static inline int bloom_text_is_open(const bloom_text *reading){
+  return reading->text!=reading->end;
+}
 
 /* -- Shared with needles ------------------------------------------------------------ */
 

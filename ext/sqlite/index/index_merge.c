@@ -104,35 +104,36 @@ static int pairs_chain(index_pairs *pairs){
 /* Adds the lists of a text. */
 static int pairs_add_text(index_pairs *pairs, const index_key *key, uint32_t block,
                           sqlite3_value *value){
+  const uint32_t any = bloom_lists_any(pairs->lists);
   uint32_t numbers[BLOOM_TEXT_ROOM];
-  uint64_t *has = pairs->has, *next;
-  index_text text;
-  size_t num_numbers, i;
-  assert( has!=NULL && block<=PAIRS_BLOCK_MASK && !pairs->is_taken );
+  bloom_text reading;
+  char digits[24];
+  int is_any, rc = SQLITE_OK;
+  assert( pairs->has && block<=PAIRS_BLOCK_MASK && !pairs->is_taken );
   if( block!=pairs->block ){
     pairs_end_block(pairs);
-    if( pairs->num_listed>=INDEX_LISTED_PAIRS ){
-      const int rc = pairs_chain(pairs);
-      if( rc!=SQLITE_OK ) return rc;
-    }
+    if( pairs->num_listed>=INDEX_LISTED_PAIRS ) rc = pairs_chain(pairs);
     pairs->block = block;
   }
-  bloom_index_text_begin(&text, key, value);
-  while( (num_numbers = bloom_index_text_next(&text, pairs->lists, numbers))>0 ){
-    const int rc = bloom_grow(&pairs->list, pairs->num_listed + num_numbers, &pairs->max_listed,
-                              sizeof(*pairs->list));
-    if( rc!=SQLITE_OK ) return rc;
-    next = pairs->list + pairs->num_listed;
-    for(i=0; i<num_numbers; i++){
-      uint64_t *word = &has[numbers[i]/64];
-      const uint64_t before = *word, after = before | (uint64_t)1 << numbers[i]%64;
-      *next = (uint64_t)numbers[i] << INDEX_PAIR_BLOCK_BITS | block;
-      next += before!=after;
-      *word = after;
+  is_any = bloom_index_text_begin(&reading, digits, key, value)
+      && !(pairs->has[any/64] >> any%64 & 1);
+  while( rc==SQLITE_OK && (is_any || bloom_text_is_open(&reading)) ){
+    size_t num_numbers, i;
+    if( is_any ){
+      pairs->has[any/64] |= (uint64_t)1 << any%64;
+      numbers[0] = any;
+      num_numbers = 1;
+      is_any = 0;
+    }else{
+      num_numbers = bloom_text_next_lists(&reading, pairs->lists, pairs->has, numbers);
     }
-    pairs->num_listed = (size_t)(next - pairs->list);
+    rc = bloom_grow(&pairs->list, pairs->num_listed + num_numbers, &pairs->max_listed,
+                    sizeof(*pairs->list));
+    for(i=0; rc==SQLITE_OK && i<num_numbers; i++){
+      pairs->list[pairs->num_listed++] = (uint64_t)numbers[i] << INDEX_PAIR_BLOCK_BITS | block;
+    }
   }
-  return SQLITE_OK;
+  return rc;
 }
 
 int bloom_index_pairs_add(index_pairs *pairs, const index_key *key, uint32_t block,
@@ -218,24 +219,25 @@ static int pairs_sort(index_pairs *pairs, size_t first){
 static int pairs_unchain(index_pairs *pairs, uint32_t token){
   const index_gaps gaps = pairs->gaps[token];
   const size_t first = pairs->num_listed;
-  uint32_t at = gaps.first + 4, block = 0, gap = 0, shift = 0;
-  int rc = SQLITE_OK;
-  if( gaps.end==0 ) return SQLITE_OK;
-  while( at!=gaps.end ){
-    uint32_t byte;
-    if( at%PAIRS_CHUNK_BYTES==0 ) at = 4 + bloom_load32_le(pairs->chunks + at - PAIRS_CHUNK_BYTES);
-    if( at%PAIRS_CHUNK_BYTES==4 ){
-      rc = bloom_grow(&pairs->list, pairs->num_listed + PAIRS_CHUNK_BYTES, &pairs->max_listed,
-                      sizeof(*pairs->list));
-      if( rc!=SQLITE_OK ) return rc;
+  uint32_t chunk = gaps.first, block = 0, gap = 0, shift = 0;
+  while( chunk<gaps.end ){
+    const int is_last = gaps.end - chunk<=PAIRS_CHUNK_BYTES;
+    const uint8_t *next = pairs->chunks + chunk + 4;
+    const uint8_t *const end = pairs->chunks + (is_last ? gaps.end : chunk + PAIRS_CHUNK_BYTES);
+    const int rc = bloom_grow(&pairs->list, pairs->num_listed + PAIRS_CHUNK_BYTES,
+                              &pairs->max_listed, sizeof(*pairs->list));
+    uint64_t *to = pairs->list + pairs->num_listed;
+    if( rc!=SQLITE_OK ) return rc;
+    for(; next<end; next++){
+      gap |= (*next & 0x7fu) << shift;
+      shift += 7;
+      if( *next>0x7f ) continue;
+      block += gap;
+      gap = shift = 0;
+      *to++ = (uint64_t)token << INDEX_PAIR_BLOCK_BITS | block;
     }
-    byte = pairs->chunks[at++];
-    gap |= (byte & 0x7f) << shift;
-    shift += 7;
-    if( byte>0x7f ) continue;
-    block += gap;
-    gap = shift = 0;
-    pairs->list[pairs->num_listed++] = (uint64_t)token << INDEX_PAIR_BLOCK_BITS | block;
+    pairs->num_listed = (size_t)(to - pairs->list);
+    chunk = is_last ? gaps.end : bloom_load32_le(pairs->chunks + chunk);
   }
   return pairs->is_unordered ? pairs_sort(pairs, first) : SQLITE_OK;
 }

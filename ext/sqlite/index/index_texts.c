@@ -99,29 +99,20 @@ int bloom_index_lists_write(bloom_index *index, index_generation *generation, in
 
 /* -- Values ---------------------------------------------------------------------------------- */
 
-void bloom_index_text_begin(index_text *text, const index_key *key, sqlite3_value *value){
+int bloom_index_text_begin(bloom_text *reading, char digits[24], const index_key *key,
+                           sqlite3_value *value){
   const int type = sqlite3_value_type(value);
-  text->is_any = type==SQLITE_FLOAT || type==SQLITE_BLOB;
-  text->is_none = type==SQLITE_NULL;
+  const uint8_t *text = NULL;
   if( type==SQLITE_INTEGER ){
-    sqlite3_snprintf(sizeof(text->digits), text->digits, "%lld", sqlite3_value_int64(value));
-    bloom_text_begin(&text->reading, (const uint8_t *)text->digits, strlen(text->digits), 0);
+    sqlite3_snprintf(24, digits, "%lld", sqlite3_value_int64(value));
+    text = (const uint8_t *)digits;
   }else if( type==SQLITE_TEXT ){
-    const uint8_t *bytes = sqlite3_value_text(value);
-    /* Without memory for it the block is always read. */
-    text->is_any = bytes==NULL;
-    bloom_text_begin(&text->reading, bytes, bytes ? (size_t)sqlite3_value_bytes(value) : 0,
-                     key->is_regexp);
+    text = sqlite3_value_text(value);
   }
-}
-
-size_t bloom_index_text_next(index_text *text, const bloom_lists *lists,
-                             uint32_t numbers[BLOOM_TEXT_ROOM]){
-  if( text->is_none ) return 0;
-  if( !text->is_any ) return bloom_text_next_lists(&text->reading, lists, numbers);
-  text->is_none = 1;
-  numbers[0] = bloom_lists_any(lists);
-  return 1;
+  bloom_text_begin(reading, text, text==NULL ? 0 : type==SQLITE_TEXT
+                   ? (size_t)sqlite3_value_bytes(value) : strlen(digits), key->is_regexp);
+  /* Without memory for it, too. */
+  return text==NULL && type!=SQLITE_NULL;
 }
 
 /* -- Patterns -------------------------------------------------------------------------------- */

@@ -13,20 +13,10 @@
 
 /* -- index_texts.c --------------------------------------------------------------------- */
 
-/* A value whose lists are read. */
-typedef struct index_text {
-  bloom_text reading;
-  int is_any;  /* it has no grams: its block is always read */
-  int is_none; /* it is in no list, or all were returned */
-  char digits[24];
-} index_text;
-
-/* Begins to read the lists of a LIKE column's value, which must live as long as it is read. */
-void bloom_index_text_begin(index_text *text, const index_key *key, sqlite3_value *value);
-
-/* Writes the numbers of the next lists, duplicates included.  Returns how many, 0 at the end. */
-size_t bloom_index_text_next(index_text *text, const bloom_lists *lists,
-                             uint32_t numbers[BLOOM_TEXT_ROOM]);
+/* Begins to read a LIKE column's value, which must live as long as it is read; digits is for those
+** of an INTEGER.  Returns 1 if it has no grams, so that its block is always read. */
+int bloom_index_text_begin(bloom_text *reading, char digits[24], const index_key *key,
+                           sqlite3_value *value);
 
 /* Further ones are not looked up. */
 #define INDEX_MAX_RANGES 256

@@ -83,9 +83,11 @@ static void check_match(const uint8_t *text, size_t num_bytes, int passes_nul, b
   const bloom_lists *lists = cut_lists();
   bloom_lists_range ranges[MAX_RANGES];
   bloom_text reading;
-  size_t num_numbers = 0, num_new, num_ranges, i;
+  static uint64_t has[BLOOM_LISTS_MAX/64 + 1];
+  size_t num_numbers = 0, num_ranges, i;
   bloom_text_begin(&reading, text, num_bytes, passes_nul);
-  while( (num_new = bloom_text_next_lists(&reading, lists, numbers + num_numbers))>0 ) num_numbers += num_new;
+  while( bloom_text_is_open(&reading) ) num_numbers += bloom_text_next_lists(&reading, lists, has, numbers + num_numbers);
+  for(i=0; i<num_numbers; i++) has[numbers[i]/64] = 0;
   num_ranges = bloom_needle_ranges(lists, kind, needle, needle_bytes, ranges, 0, MAX_RANGES);
   /* A whole text may be looked for by its edge alone. */
   FUZZ_CHECK(kind==BLOOM_NEEDLE_EQUAL || bloom_needle_is_empty(kind, needle, needle_bytes)==(num_ranges==0));
