@@ -19,6 +19,16 @@ static inline uint32_t bloom_num_probes(double bits_per_key){
   return num_probes<1 ? 1 : num_probes>30 ? 30 : (uint32_t)num_probes;
 }
 
+/* Returns whole bits per key, 1..100, that no filter with this rate does without, but for rounding
+** where keys are few.  The best that n bits a key can do is 0.6185^n, probes independent and as
+** many as they should be.  A tenth is allowed for what models are wrong by. */
+static inline uint32_t bloom_least_bits_per_key(double fpr){
+  double reached = 0.6185;
+  uint32_t least = 1;
+  for(; reached*0.6185>=fpr*1.1 && least<100; least++) reached *= 0.6185;
+  return least;
+}
+
 /* Returns the zeros below the lowest bit of x that is set; there is one. */
 static inline uint32_t bloom_num_low_zeros64(uint64_t x){
 #if defined(__GNUC__)

@@ -71,7 +71,6 @@ void bloom_connection_release(void *data){
   unlock_connections();
   if( !is_last ) return;
   bloom_handle_pool_free(connection->pool);
-  sqlite3_free(connection->sizes);
   sqlite3_free(connection);
 }
 

@@ -1,7 +1,6 @@
 /*
 ** What all functions and modules of one connection share, however often the extension was
-** loaded into it: the buffers of handles, the sizes that were looked up, and whether SQL of
-** bloom's own is running.
+** loaded into it: the buffers of handles, and whether SQL of bloom's own is running.
 */
 #ifndef BLOOM_SQLITE_CONNECTION_H
 #define BLOOM_SQLITE_CONNECTION_H
@@ -15,7 +14,6 @@
 typedef struct bloom_connection {
   sqlite3 *db;
   bloom_handle_pool *pool;
-  struct bloom_size_entry *sizes; /* that rates take: size_args.c; NULL before the first */
   int is_running; /* a statement of bloom's own is compiled or takes a step: source/sql.h */
   /* Numbers of layouts of a bloom_index that a query found damaged, the last ones. */
   uint64_t damaged[BLOOM_MAX_DAMAGED];

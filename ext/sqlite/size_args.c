@@ -8,11 +8,7 @@
 #include "../core/debug.h"
 #include "../core/encodings.h"
 #include "../core/numeric.h"
-#include "connection.h"
 #include "key.h"
-
-/* A filter that lets so many keys through is of no use. */
-#define MIN_HOPELESS_FPR 0.98
 
 int bloom_integer_arg(sqlite3_value *value, sqlite3_int64 *integer){
   const int type = sqlite3_value_type(value);
@@ -158,71 +154,30 @@ int bloom_keep_size_args(
 
 /* -- Sizes --------------------------------------------------------------------------- */
 
-#define NUM_SIZE_ENTRIES 1024
-
-/* A rate takes some 0.01 ms to look up, and a window or a GROUP BY asks again and again for one
-** number of keys. */
-typedef struct bloom_size_entry {
-  const bloom_encoding *encoding; /* NULL: free */
-  double rate;
-  uint64_t num_keys;
-  uint32_t bits_per_key_x10;
-} bloom_size_entry;
-
-/* Returns the place of a number of keys at a rate: neighbours, as a window has them, have places
-** of their own.  NULL if there is no memory for places. */
-static bloom_size_entry *find_size_entry(
-  bloom_connection *connection, const bloom_encoding *encoding, double rate, uint64_t num_keys
-){
-  uint64_t rate_bits;
-  if( connection->sizes==NULL ){
-    connection->sizes = bloom_malloc_zeros(NUM_SIZE_ENTRIES * sizeof(*connection->sizes));
-  }
-  if( connection->sizes==NULL ) return NULL;
-  memcpy(&rate_bits, &rate, sizeof(rate_bits));
-  /* the product's top bits depend on all bits */
-  rate_bits = (rate_bits + encoding->hash_value_bytes) * BLOOM_GOLDEN_RATIO >> 54;
-  return &connection->sizes[(num_keys + rate_bits) % NUM_SIZE_ENTRIES];
-}
-
 int bloom_find_bits_per_key(
   sqlite3_context *context, bloom_arg arg, const bloom_size_args *size, uint64_t num_keys,
   double *bits_per_key
 ){
-  const bloom_encoding *encoding = size->encoding;
   const double rate = size->bits_per_key;
-  bloom_size_entry *entry, now = {encoding, rate, num_keys, 0};
   double best_rate = 1;
+  uint32_t tenths;
   assert( rate>0 );
   *bits_per_key = rate;
   if( !bloom_is_rate(rate) ) return SQLITE_OK;
-  entry = find_size_entry(sqlite3_user_data(context), encoding, rate, num_keys);
-  if( entry && entry->encoding==encoding && entry->num_keys==num_keys
-   && !(entry->rate<rate || entry->rate>rate) ) now = *entry;
-  else now.bits_per_key_x10 = encoding->min_bits_per_key_x10(rate, num_keys, &best_rate);
-  if( now.bits_per_key_x10==0 ){
-    const int is_hopeless = best_rate>=MIN_HOPELESS_FPR;
-    /* What is in reach is rounded up, never down: it is a promise. */
-    bloom_fail(context, "%s(): argument %d (%s) %.15g is out of reach of one filter of %lld keys%s"
-                        "%.3g%s; %s may reach less", arg.function, arg.number, arg.name, rate,
-               (sqlite3_int64)num_keys, is_hopeless ? ", as are all below " : "; ",
-               is_hopeless ? MIN_HOPELESS_FPR : best_rate*1.01, is_hopeless ? "" : " is in reach",
-               encoding->add ? "another encoding, or partitions by bloom_partition(),"
-                 : "more keys in a set, or a larger capacity,");
-    return SQLITE_ERROR;
-  }
-  if( entry ) *entry = now;
-  *bits_per_key = now.bits_per_key_x10 / 10.0;
-  return SQLITE_OK;
+  tenths = size->encoding->min_bits_per_key_x10(rate, num_keys, &best_rate);
+  *bits_per_key = tenths / 10.0;
+  if( tenths ) return SQLITE_OK;
+  /* What is in reach is rounded up, never down: it is a promise. */
+  bloom_fail(context, "%s(): argument %d (%s) %.15g is out of reach of one filter of %lld keys;"
+                      " %.3g is in reach; %s may reach less", arg.function, arg.number, arg.name, rate,
+             (sqlite3_int64)num_keys, best_rate<0.98 ? best_rate*1.01 : 1,
+             size->encoding->add ? "another encoding, or partitions by bloom_partition(),"
+               : "more keys in a set, or a larger capacity,");
+  return SQLITE_ERROR;
 }
 
-/* Returns bits per key.  The best that n bits a key can do is 0.6185^n, probes independent and as
-** many as they should be.  A tenth is allowed for what models are wrong by. */
-double bloom_least_bits_per_key(double bits_per_key){
-  double rate = 0.6185, least = 1;
-  if( !bloom_is_rate(bits_per_key) ) return bits_per_key;
-  for(; rate*0.6185>=bits_per_key*1.1 && least<100; least++) rate *= 0.6185;
-  return least;
+double bloom_least_size(double bits_per_key){
+  return bloom_is_rate(bits_per_key) ? bloom_least_bits_per_key(bits_per_key) : bits_per_key;
 }
 
 int bloom_find_shape(

@@ -84,9 +84,9 @@ int bloom_find_bits_per_key(
   double *bits_per_key
 );
 
-/* Returns whole bits per key that no filter with this rate does without, however many keys it has
-** (from some dozens on): quickly found.  Of a size, itself. */
-double bloom_least_bits_per_key(double bits_per_key);
+/* Returns a size that no filter with this rate does without, from some dozens of keys on: quickly
+** found.  Of a size, itself. */
+double bloom_least_size(double bits_per_key);
 
 /* Finds the shape of a filter for num_keys keys at so many bits.  SQLITE_OK with *shape set, or
 ** SQLite's own "too big" error set on context if SQLITE_LIMIT_LENGTH forbids a BLOB of that

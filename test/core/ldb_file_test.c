@@ -111,7 +111,7 @@ TEST(tables_are_read){
   bloom_ldb_file file;
   size_t i;
   uint8_t *bytes = read_golden(golden_one_filter, &file);
-  assert_int_equal(file.filter, BLOOM_LDB_HAS_FILTERS);
+  assert_null(file.note);
   check_policy(&file, BLOOM_LEVELDB_POLICY);
   assert_int_equal(file.block.num_slots, 1);
   assert_int_equal(file.block.base_lg, 11);
@@ -121,14 +121,14 @@ TEST(tables_are_read){
   free(bytes);
 
   bytes = read_golden(golden_many_blocks, &file);
-  assert_int_equal(file.filter, BLOOM_LDB_HAS_FILTERS);
+  assert_null(file.note);
   assert_int_equal(file.block.num_slots, 3);
   for(i=0; i<COUNT_OF(keys); i++) assert_true(slot_has(&file, i/2, keys[i]));
   for(i=0; i<3; i++) assert_false(slot_has(&file, i, "absent"));
   free(bytes);
 
   bytes = read_golden(golden_no_keys, &file);
-  assert_int_equal(file.filter, BLOOM_LDB_HAS_FILTERS);
+  assert_null(file.note);
   assert_int_equal(file.block.num_slots, 0);
   free(bytes);
 }
@@ -136,11 +136,11 @@ TEST(tables_are_read){
 TEST(tables_without_filters_are_told_apart){
   bloom_ldb_file file;
   uint8_t *bytes = read_golden(golden_no_filter, &file);
-  assert_int_equal(file.filter, BLOOM_LDB_NO_FILTER);
+  assert_string_equal(file.note, BLOOM_LDB_NO_FILTER);
   assert_int_equal(file.policy_bytes, 0);
   free(bytes);
   bytes = read_golden(golden_other_policy, &file);
-  assert_int_equal(file.filter, BLOOM_LDB_OTHER_POLICY);
+  assert_string_equal(file.note, BLOOM_LDB_OTHER_POLICY);
   check_policy(&file, "test.OtherPolicy");
   free(bytes);
 }
@@ -178,7 +178,7 @@ TEST(tables_with_a_flipped_bit){
     const size_t handle_bytes = offset_bytes + bloom_varint64_read(footer + offset_bytes, 40, &metaindex_bytes);
     /* The filter block, if it is read, ends where the metaindex begins. */
     const size_t first_read = (size_t)metaindex
-      - (file.filter==BLOOM_LDB_HAS_FILTERS ? file.block_bytes + BLOOM_LDB_TRAILER_BYTES : 0);
+      - (file.note==NULL ? file.block_bytes + BLOOM_LDB_TRAILER_BYTES : 0);
     const size_t end_read = (size_t)(metaindex + metaindex_bytes) + BLOOM_LDB_TRAILER_BYTES;
     for(bit=0; bit<num_bytes*8; bit++){
       const size_t byte = bit/8;
@@ -190,7 +190,7 @@ TEST(tables_with_a_flipped_bit){
       if( is_read ){
         assert_non_null(wrong);
       }else if( wrong==NULL ){
-        assert_int_equal(flipped.filter, file.filter);
+        assert_ptr_equal(flipped.note, file.note);
         assert_int_equal(flipped.block.num_slots, file.block.num_slots);
       }else{
         /* The handle of the index does not end any more. */
@@ -296,16 +296,14 @@ TEST(compressed_blocks){
   const made_file metaindex = usual_metaindex(0, 5);
   bloom_ldb_file file;
   assert_null(read_with_metaindex(&metaindex, 0, 0, &file));
-  assert_int_equal(file.filter, BLOOM_LDB_HAS_FILTERS);
+  assert_null(file.note);
   assert_null(read_with_metaindex(&metaindex, 1, 0, &file));
-  assert_int_equal(file.filter, BLOOM_LDB_METAINDEX_COMPRESSED);
-  assert_int_equal(file.compression, BLOOM_COMPRESSION_SNAPPY);
+  assert_string_equal(file.note, BLOOM_LDB_METAINDEX_COMPRESSED);
   assert_int_equal(file.policy_bytes, 0);
   assert_null(read_with_metaindex(&metaindex, 2, 0, &file));
-  assert_int_equal(file.filter, BLOOM_LDB_METAINDEX_COMPRESSED);
-  assert_int_equal(file.compression, 2);
+  assert_string_equal(file.note, BLOOM_LDB_METAINDEX_COMPRESSED);
   assert_null(read_with_metaindex(&metaindex, 0, 1, &file));
-  assert_int_equal(file.filter, BLOOM_LDB_FILTER_COMPRESSED);
+  assert_string_equal(file.note, BLOOM_LDB_FILTER_COMPRESSED);
   check_policy(&file, BLOOM_LEVELDB_POLICY);
 }
 
@@ -331,7 +329,8 @@ TEST(filters_that_are_too_few){
     put_trailer(&made, begin, 0);
     put_footer(&made, begin, metaindex.num_bytes);
     assert_null(bloom_ldb_file_read(made.bytes, made.num_bytes, &file));
-    assert_int_equal(file.filter, cases[i].is_too_few ? BLOOM_LDB_TOO_FEW_FILTERS : BLOOM_LDB_HAS_FILTERS);
+    if( cases[i].is_too_few ) assert_string_equal(file.note, BLOOM_LDB_TOO_FEW_FILTERS);
+    else assert_null(file.note);
   }
 }
 
@@ -347,7 +346,7 @@ TEST(many_entries){
   put_fixed32(&metaindex, 0);
   put_fixed32(&metaindex, 1);
   assert_null(read_with_metaindex(&metaindex, 0, 0, &file));
-  assert_int_equal(file.filter, BLOOM_LDB_HAS_FILTERS);
+  assert_null(file.note);
   check_policy(&file, BLOOM_LEVELDB_POLICY);
   assert_int_equal(file.block_bytes, 5);
 }
@@ -367,7 +366,7 @@ TEST(long_names){
   put_fixed32(&metaindex, 0);
   put_fixed32(&metaindex, 1);
   assert_null(read_with_metaindex(&metaindex, 0, 0, &file));
-  assert_int_equal(file.filter, BLOOM_LDB_OTHER_POLICY);
+  assert_string_equal(file.note, BLOOM_LDB_OTHER_POLICY);
   assert_int_equal(file.policy_bytes, BLOOM_POLICY_MAX_BYTES);
   assert_memory_equal(file.policy, name + 7, BLOOM_POLICY_MAX_BYTES);
 }
@@ -399,7 +398,7 @@ TEST(damaged_metaindexes){
       assert_string_equal(read_with_metaindex(&metaindex, 0, 0, &file), "the metaindex block is damaged");
     }else{
       assert_null(read_with_metaindex(&metaindex, 0, 0, &file));
-      assert_int_equal(file.filter, BLOOM_LDB_NO_FILTER);
+      assert_string_equal(file.note, BLOOM_LDB_NO_FILTER);
     }
   }
 }

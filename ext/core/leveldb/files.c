@@ -122,7 +122,6 @@ void bloom_filter_block_add(const bloom_filter_block *block, uint8_t *bytes, siz
 
 #define FILTER_KEY_PREFIX "filter."
 #define FILTER_KEY_PREFIX_BYTES (sizeof(FILTER_KEY_PREFIX) - 1)
-#define LEVELDB_POLICY_BYTES (sizeof(BLOOM_LEVELDB_POLICY) - 1)
 
 /* The bytes that are not read yet. */
 typedef struct ldb_span {
@@ -194,42 +193,30 @@ static int take_entry(ldb_span *entries, metaindex_key *key, ldb_span *value){
   return 1;
 }
 
-static int is_filter_key(const metaindex_key *key){
-  return key->num_bytes>=FILTER_KEY_PREFIX_BYTES
-      && memcmp(key->bytes, FILTER_KEY_PREFIX, FILTER_KEY_PREFIX_BYTES)==0;
-}
-
-static int is_leveldb_filter_key(const metaindex_key *key){
-  return key->num_bytes==FILTER_KEY_PREFIX_BYTES + LEVELDB_POLICY_BYTES
-      && memcmp(key->bytes, FILTER_KEY_PREFIX BLOOM_LEVELDB_POLICY,
-                FILTER_KEY_PREFIX_BYTES + LEVELDB_POLICY_BYTES)==0;
-}
-
 /* Looks in the metaindex for LevelDB's policy, or else takes the first one.  Sets
-** ldb->filter and its policy, and *value if the policy is LevelDB's. */
+** ldb->note and its policy, and *value if the policy is LevelDB's. */
 static const char *find_filter(ldb_span metaindex, bloom_ldb_file *ldb, ldb_span *value){
+  static const char ours[] = FILTER_KEY_PREFIX BLOOM_LEVELDB_POLICY;
   metaindex_key key = {{0}, 0};
   uint32_t num_restarts;
+  int has_policy = 0;
   if( metaindex.num_bytes<4 ) return metaindex_damaged;
   num_restarts = bloom_load32_le(metaindex.bytes + metaindex.num_bytes - 4);
   if( num_restarts>metaindex.num_bytes/4 - 1 ) return metaindex_damaged;
   metaindex.num_bytes -= 4 + 4*(size_t)num_restarts;
   while( metaindex.num_bytes ){
-    ldb_span entry_value;
-    if( !take_entry(&metaindex, &key, &entry_value) ) return metaindex_damaged;
-    if( is_leveldb_filter_key(&key) ){
-      ldb->filter = BLOOM_LDB_HAS_FILTERS;
-      *value = entry_value;
-    }else if( ldb->filter==BLOOM_LDB_NO_FILTER && is_filter_key(&key) ){
-      ldb->filter = BLOOM_LDB_OTHER_POLICY;
-    }else{
-      continue;
-    }
+    int is_ours;
+    if( !take_entry(&metaindex, &key, value) ) return metaindex_damaged;
+    is_ours = key.num_bytes==sizeof(ours) - 1 && memcmp(key.bytes, ours, sizeof(ours) - 1)==0;
+    if( key.num_bytes<FILTER_KEY_PREFIX_BYTES || (has_policy && !is_ours)
+     || memcmp(key.bytes, ours, FILTER_KEY_PREFIX_BYTES)!=0 ) continue;
+    has_policy = 1;
+    ldb->note = is_ours ? NULL : BLOOM_LDB_OTHER_POLICY;
     ldb->policy_bytes =
         (size_t)(key.num_bytes<sizeof(key.bytes) ? key.num_bytes : sizeof(key.bytes))
                         - FILTER_KEY_PREFIX_BYTES;
     memcpy(ldb->policy, key.bytes + FILTER_KEY_PREFIX_BYTES, ldb->policy_bytes);
-    if( ldb->filter==BLOOM_LDB_HAS_FILTERS ) break;
+    if( is_ours ) break;
   }
   return NULL;
 }
@@ -245,38 +232,29 @@ static int has_too_few_slots(const bloom_filter_block *block, uint64_t offset){
 static const char *read_filters(ldb_span file, ldb_handle metaindex_handle, bloom_ldb_file *ldb){
   ldb_span metaindex, filter_block, value = {NULL, 0};
   ldb_handle filter_handle;
+  uint8_t compression;
   const char *wrong = read_block(file, metaindex_handle,
                                  "the metaindex block lies outside of the file",
                                  "the metaindex block does not have its checksum", &metaindex,
-                                 &ldb->compression);
-  if( wrong ) return wrong;
-  if( ldb->compression ){
-    ldb->filter = BLOOM_LDB_METAINDEX_COMPRESSED;
-    return NULL;
-  }
-  wrong = find_filter(metaindex, ldb, &value);
-  if( wrong || ldb->filter!=BLOOM_LDB_HAS_FILTERS ) return wrong;
+                                 &compression);
+  if( wrong==NULL && compression ) ldb->note = BLOOM_LDB_METAINDEX_COMPRESSED;
+  else if( wrong==NULL ) wrong = find_filter(metaindex, ldb, &value);
+  if( wrong || ldb->note ) return wrong;
   if( !take_block_handle(&value, &filter_handle) ) return metaindex_damaged;
   wrong = read_block(file, filter_handle, "the filter block lies outside of the file",
-                     "the filter block does not have its checksum", &filter_block,
-                     &ldb->compression);
-  if( wrong ) return wrong;
-  if( ldb->compression ){
-    ldb->filter = BLOOM_LDB_FILTER_COMPRESSED;
-    return NULL;
-  }
+                     "the filter block does not have its checksum", &filter_block, &compression);
+  if( wrong==NULL && compression ) ldb->note = BLOOM_LDB_FILTER_COMPRESSED;
+  if( wrong || compression ) return wrong;
   ldb->block_bytes = filter_block.num_bytes;
   if( bloom_filter_block_read(filter_block.bytes, filter_block.num_bytes, &ldb->block) ){
     return "the filter block is damaged";
   }
-  if( has_too_few_slots(&ldb->block, filter_handle.offset) ){
-    ldb->filter = BLOOM_LDB_TOO_FEW_FILTERS;
-  }
+  if( has_too_few_slots(&ldb->block, filter_handle.offset) ) ldb->note = BLOOM_LDB_TOO_FEW_FILTERS;
   return NULL;
 }
 
 const char *bloom_ldb_file_read(const uint8_t *bytes, size_t num_bytes, bloom_ldb_file *ldb){
-  bloom_ldb_file found = {.filter = BLOOM_LDB_NO_FILTER};
+  bloom_ldb_file found = {.note = BLOOM_LDB_NO_FILTER};
   const uint8_t *footer;
   ldb_span handles;
   ldb_handle metaindex, index;

@@ -157,30 +157,28 @@ void bloom_filter_block_add(const bloom_filter_block *block, uint8_t *bytes, siz
 #define BLOOM_LDB_FOOTER_BYTES  48
 #define BLOOM_LDB_TRAILER_BYTES 5
 
-/* The first byte of a trailer. */
-#define BLOOM_COMPRESSION_SNAPPY 1
-
 /* Longer names of policies are cut to this. */
 #define BLOOM_POLICY_MAX_BYTES 128
 
 /* The policy that writes LevelDB's filters. */
 #define BLOOM_LEVELDB_POLICY "leveldb.BuiltinBloomFilter2"
 
-typedef enum bloom_ldb_filter {
-  BLOOM_LDB_HAS_FILTERS,        /* block is set */
-  BLOOM_LDB_NO_FILTER,          /* written without a policy */
-  BLOOM_LDB_OTHER_POLICY,
-  BLOOM_LDB_METAINDEX_COMPRESSED,
-  BLOOM_LDB_FILTER_COMPRESSED,  /* LevelDB never does */
-  BLOOM_LDB_TOO_FEW_FILTERS     /* of data blocks before the filter block: never LevelDB's */
-} bloom_ldb_filter;
+/* Why filters are not read. */
+#define BLOOM_LDB_NO_FILTER "no filter: written without one, so the file may contain every key"
+#define BLOOM_LDB_OTHER_POLICY \
+  "another policy: its filters are not read, so the file may contain every key"
+#define BLOOM_LDB_METAINDEX_COMPRESSED \
+  "metaindex compressed: it is not read, so the file may contain every key"
+#define BLOOM_LDB_FILTER_COMPRESSED /* LevelDB never does */ \
+  "filter block compressed: it is not read, so the file may contain every key"
+#define BLOOM_LDB_TOO_FEW_FILTERS /* never LevelDB's */ \
+  "too few filters: data blocks have none, so the file may contain every key"
 
 /* What the end of the file says about its filters. */
 typedef struct bloom_ldb_file {
-  bloom_ldb_filter filter;
+  const char *note;         /* one of those; NULL: block is set */
   bloom_filter_block block; /* borrows the file's bytes */
   size_t block_bytes;       /* size of the block */
-  uint8_t compression;      /* of the block that is compressed, if filter says so */
   uint8_t policy[BLOOM_POLICY_MAX_BYTES];
   size_t policy_bytes;      /* 0 if there is no policy, or it is not known */
 } bloom_ldb_file;

@@ -543,13 +543,24 @@ static double size_fpr(const bloom_shape *shape, double num_keys){
   return 1 - fpr_unlike_others(shape, num_keys) * (1 - at_most(rate, 1));
 }
 
+/* Returns a size, in tenths of a bit, below which none has this rate: the least of all filters, but
+** for full bytes, which add less than 8 bits, and for filters of the smallest size. */
+static uint32_t first_bits_per_key_x10(double fpr, uint64_t num_keys){
+  const uint32_t least = 10*bloom_least_bits_per_key(fpr);
+  const uint64_t added = num_keys ? 80/num_keys + 1 : least;
+  if( added>=least || (double)num_keys*(double)(least - added)<=10*BLOOM_LEVELDB_MIN_BITS ){
+    return BLOOM_MIN_TENTH_BITS;
+  }
+  return least - added<BLOOM_MIN_TENTH_BITS ? BLOOM_MIN_TENTH_BITS : (uint32_t)(least - added);
+}
+
 uint32_t bloom_min_bits_per_key_x10(double fpr, uint64_t num_keys, double *best_fpr){
   bloom_shape shape, last = {0, 0, 0, 0};
   double best = 1, rate;
   uint32_t bits_per_key_x10;
   assert( fpr>0 && fpr<1 );
-  for(bits_per_key_x10=BLOOM_MIN_TENTH_BITS; bits_per_key_x10<=BLOOM_MAX_TENTH_BITS;
-      bits_per_key_x10++){
+  bits_per_key_x10 = first_bits_per_key_x10(fpr, num_keys);
+  for(; bits_per_key_x10<=BLOOM_MAX_TENTH_BITS; bits_per_key_x10++){
     if( bloom_leveldb_shape(num_keys, bits_per_key_x10 / 10.0, &shape)!=BLOOM_OK ) break;
     shape.num_bits = bloom_leveldb_reached_bits(shape.num_bits);
     /* Small and large filters have one shape for many sizes. */

@@ -18,29 +18,13 @@
 /* -- bloom_build() ---------------------------------------------------------- */
 
 /*
-** bloom_build(key [, bits_per_key = 10 [, capacity]] [, encoding = 'leveldb']):
-** aggregate and window function; the filter of its keys, byte for byte what
-** LevelDB's BloomFilterPolicy, or a Parquet writer, writes for them in any order.
-**
-** (1) NULL keys are skipped.  No rows: the empty filter, with the defaults.
-** (2) bits_per_key is a number in 1..100, or below 1 a false-positive rate, capacity an
-**     integer >= 0; NULL means the default.  These and the encoding are the same on every
-**     row of a group or partition, rows with a NULL key included, else an error.
-** (3) Without capacity the filter is sized by the keys that it got, duplicates counted,
-**     and their hashes are kept until the end.
-** (4) With capacity the filter is sized by that alone, and more keys are accepted.
-**     Hashes are added to the filter in batches, so only the filter takes memory.
-** (5) A window removes its oldest key, which a filter cannot do.  So once a frame is seen
-**     to move, hashes are kept with capacity, too.  A key that is in the filter by then
-**     cannot be removed, and that is an error.
-** (6) A filter over SQLite's length limit is SQLite's own "too big" error,
-**     found as the keys come in.  A rate that no size reaches with so many keys is an
-**     error that names one that is in reach, and what helps.
-** (7) The encoding is a TEXT as the last argument, however many arguments come before
-**     it.  A name that core/encodings.h does not know is an error that lists the names.
+** Without capacity the hashes are kept until the end, and their number is the filter's size.  With
+** capacity they are added to the filter in batches, so only the filter takes memory.  But a window
+** removes its oldest key, which a filter cannot do: once a frame is seen to move, hashes are kept
+** with capacity, too, and a key that is in the filter by then cannot be removed.
 */
 
-/* The number of hashes that are added to the filter at once (Requirement 4). */
+/* The number of hashes that are added to the filter at once. */
 #define BATCH_HASHES 16384
 
 static const bloom_sized_function build_function =
@@ -73,14 +57,14 @@ static int find_build_shape(sqlite3_context *context, const build_state *state, 
                     shape);
 }
 
-/* Fails, with the error set on context, if the filter is too big whatever comes (Requirement
-** 6).  What a rate takes is looked up once the number of keys is known. */
+/* Fails, with the error set on context, if the filter is too big whatever comes.  What a rate
+** takes is looked up once the number of keys is known. */
 static int check_size(sqlite3_context *context, const build_state *state){
   const bloom_size_args *size = &state->size;
   bloom_shape shape;
   if( size->capacity!=BLOOM_NO_CAPACITY ) return find_build_shape(context, state, &shape);
   return bloom_find_shape(context, size->encoding, state->queue.num_hashes,
-                          bloom_least_bits_per_key(size->bits_per_key), &shape);
+                          bloom_least_size(size->bits_per_key), &shape);
 }
 
 /* Returns a new filter with all keys so far, and its shape.  NULL, with the error set on context,
@@ -100,7 +84,7 @@ static uint8_t *write_filter(sqlite3_context *context, const build_state *state,
   return filter;
 }
 
-/* Moves the keys from the queue to the filter (Requirement 4). */
+/* Moves the keys from the queue to the filter. */
 static int flush_batch(sqlite3_context *context, build_state *state){
   if( state->filter ){
     state->size.encoding->add(&state->shape, state->filter,
@@ -205,13 +189,6 @@ void bloom_build_final(sqlite3_context *context){
 
 /* -- bloom_empty() ---------------------------------------------------------- */
 
-/*
-** bloom_empty(capacity [, bits_per_key = 10] [, encoding = 'leveldb']): a filter
-** with room for capacity keys and none in it; NULL for NULL.  Below 1 bits_per_key is the
-** false-positive rate that so many keys will make.  bloom_add() fills it,
-** bloom_merge() merges it with others of the same capacity, bits_per_key and encoding.
-*/
-
 void bloom_empty(sqlite3_context *context, int num_args, sqlite3_value **args){
   const bloom_arg bits = {"bloom_empty", 2, "bits_per_key", num_args>1 ? args[1] : NULL};
   bloom_size_args size = {NULL, BLOOM_DEFAULT_BITS_PER_KEY, BLOOM_NO_CAPACITY};
@@ -230,17 +207,6 @@ void bloom_empty(sqlite3_context *context, int num_args, sqlite3_value **args){
 }
 
 /* -- bloom_add() ------------------------------------------------------------ */
-
-/*
-** bloom_add(filter, key, ...): the filter with those keys added, as a BLOB;
-** filter is a BLOB or a handle, NULL for NULL.
-**
-** (1) NULL keys are skipped; without keys the filter comes back as it is.
-** (2) The bytes are those that bloom_build returns for the same capacity,
-**     bits_per_key and encoding, whatever the order in which the keys came.
-** (3) A filter that keys cannot be added to is an error, with its encoding's
-**     reason.
-*/
 
 /* Adds the keys that are not NULL.  SQLITE_OK or SQLITE_NOMEM. */
 static int add_keys(
@@ -292,21 +258,10 @@ void bloom_add(sqlite3_context *context, int num_args, sqlite3_value **args){
 /* -- bloom_merge() ---------------------------------------------------------- */
 
 /*
-** bloom_merge(filter): aggregate; the union of filters of one shape, as a
-** BLOB: byte for byte the filter of all their keys, built with that capacity.
-** filter is a BLOB or a handle.
-**
-** (1) If one of the filters is NULL, or there are no rows, the result is NULL, for which
-**     bloom_may_contain() says "maybe": a missing filter may have had any key.  The other
-**     filters are still checked, so that the order of the rows does not matter.
-** (2) Filters agree in encoding, size and probes, else an error names what differs.
-** (3) A filter with no bit set has no keys, so it can be merged with any shape.  The
-**     result has the shape of the filters with keys; if none has any, it is the first
-**     filter.
-** (4) A filter that keys cannot be added to is an error, with its encoding's
-**     reason.
-**
-** It is not a window function, because a filter cannot be removed from a union.
+** A missing filter may have had any key, so one that is NULL makes the union NULL.  The others are
+** still checked, so that the order of the rows does not matter.  A filter with no bit set has no
+** keys and merges with any shape: the union has the shape of the filters with keys; if none has
+** any, it is the first filter.
 */
 
 /* Memory set to zero is an aggregate that saw no filter. */
@@ -361,7 +316,7 @@ static int merge_filter(sqlite3_context *context, merge_state *state, const bloo
   if( filter->encoding==encoding && bloom_shapes_are_equal(&filter->shape, &state->filter.shape) ){
     return bloom_merge_filter(state->bytes, &now.filter) ? SQLITE_OK : SQLITE_INTERRUPT;
   }
-  /* Requirement 3.  Bits are looked for only where shapes differ. */
+  /* Bits are looked for only where shapes differ. */
   has_bits = bloom_has_bits_set(&now.filter);
   if( has_bits<=0 ) return has_bits<0 ? SQLITE_INTERRUPT : SQLITE_OK;
   bloom_stoppable_init(&before, db, &state->filter);
@@ -385,7 +340,7 @@ void bloom_merge_step(sqlite3_context *context, int num_args, sqlite3_value **ar
     sqlite3_result_error_nomem(context);
     return;
   }
-  /* Requirement 1.  A handle's type is NULL, too. */
+  /* A handle's type is NULL, too. */
   if( sqlite3_value_type(args[0])==SQLITE_NULL && bloom_handle_of(context, args[0])==NULL ){
     state->is_missing_one = 1;
     return;
@@ -407,19 +362,7 @@ void bloom_merge_final(sqlite3_context *context){
 
 /* -- bloom_bits_per_key() --------------------------------------------------- */
 
-/*
-** bloom_bits_per_key(false_positive_rate [, num_keys = 20000] [, encoding =
-** 'leveldb']): the smallest bits_per_key, to a tenth of a bit, at which a filter of
-** num_keys keys has at most that rate; NULL where the rate or the number is NULL.
-**
-** (1) false_positive_rate is a number between 0 and 1, both excluded; num_keys
-**     an integer >= 0.
-** (2) The rate is the encoding's real one for exactly that many keys at exactly that size.
-** (3) Without num_keys: for 20,000 keys, the most that a partition should have.
-** (4) A rate that no size reaches is an error, which names one that is in reach, if there
-**     is one of use, and what may reach less: another encoding, partitions.
-*/
-
+/* The most keys that a partition should have. */
 #define DEFAULT_NUM_KEYS 20000
 
 void bloom_bits_per_key(sqlite3_context *context, int num_args, sqlite3_value **args){

@@ -1,19 +1,15 @@
 /*
-** bloom_filter(key, ...): aggregate and window function; a handle, for one statement, of a
-** filter that contains whatever `=` between the keys finds, by any affinity and by BINARY, NOCASE
-** or RTRIM (equal_keys.h).  bloom_may_contain(handle, key, ...) tests it.
+** bloom_filter(key, ...): a handle, for one statement, of a filter that contains whatever `=`
+** between the keys finds, by any affinity and by BINARY, NOCASE or RTRIM (equal_keys.h).
 **
-** (1) A row with a NULL key is skipped.  No rows: a filter that contains nothing.
-** (2) Several keys are one: a row is stored by each combination of its values' hashes, and
-**     asked for by each of its own.  Where these are more than 64 it is stored and asked for by the
-**     cells of its numbers, which every row of four numbers or more is stored by, too; with fewer
-**     it may be there.  Another number of keys than the rows had is an error.
-** (3) Its size follows the keys: 1 % of others may be in it.  Over SQLite's length limit it is
-**     SQLite's "too big" error, found as the keys come in.
-** (4) A window removes its oldest row, so all hashes are kept to the end: 8 bytes for each.
-** (5) There is no filter's BLOB to write or to read: bits are set and asked as Parquet's are.
-**     Where handles have run out, or the application has SQLite write REALs with fewer than 15
-**     digits, the result is NULL, which says "maybe".
+** Several keys are one: a row is stored by each combination of its values' hashes, and asked for
+** by each of its own.  Where these are more than 64 it is stored and asked for by the cells of its
+** numbers, which every row of four numbers or more is stored by, too; with fewer it may be there.
+**
+** There is no filter's BLOB to write or to read: bits are set and asked as Parquet's are.  A
+** window removes its oldest row, so all hashes are kept to the end.  Where handles have run out,
+** or the application has SQLite write REALs with fewer than 15 digits, the result is NULL, which
+** says maybe.
 */
 #include <string.h>
 
@@ -27,13 +23,13 @@
 #include "../source/equality.h"
 #include "functions.h"
 
-/* The size at which 1 % of other keys may be in the filter (Requirement 3). */
+/* The size at which 1 % of other keys may be in the filter. */
 #define FILTER_BITS_PER_KEY 10.6
 
-/* How many hashes come in between looks at the size (Requirement 3). */
+/* How many hashes come in between looks at the size. */
 #define FILTER_CHECK_HASHES 16384
 
-/* The most combinations that a row is stored or asked by (Requirement 2). */
+/* The most combinations that a row is stored or asked by. */
 #define MAX_COMBINATIONS 64
 
 /* Three numbers with four hashes each have no more. */

@@ -1,26 +1,8 @@
 /*
-** bloom_key(value, type): the bytes, as a BLOB, that a program keys by which does not
-** key by SQL's values; NULL where either is NULL.  For testing filters that others wrote,
-** and for building those that others test: in every encoding a BLOB is its bytes.
-**
-**   Parquet's columns     int32 int64 float double, little-endian; uuid, 16 bytes;
-**                         decimal(p,s), which ../../core/parquet/decimal_key.h describes
-**   LevelDB's integers    fixed32 fixed64, little-endian; varint32 varint64
-**   comparable ones       big32 big64, big-endian, as bytewise order needs
-**
-** (1) Integers: an INTEGER, or a REAL equal to one.  int32 is signed; of the others 32
-**     bits are unsigned, as LevelDB's uint32_t.  A negative number for 64 unsigned bits
-**     stands for 2^64 more, which SQL cannot write.
-** (2) float and double: any number, rounded to the nearest; float's range is an error.
-** (3) uuid: a TEXT of 36 characters, in either case, or a BLOB of 16 bytes.
-** (4) decimal(p,s): a number that the column can have, exactly: a TEXT, an INTEGER, or a
-**     REAL of at most 15 digits.
-** (5) Another value is an error that names type and range; another type, one that names
-**     all.
-**
-** bloom_key(value, 'siphash', secret): SipHash-2-4 of the value's key bytes by the default
-** rule (key.h), little-endian, under 16 secret bytes, a BLOB; NULL where one of the three
-** is NULL.  Who has a filter of such keys but not the secret can test no guess.
+** bloom_key(value, type): the bytes, as a BLOB, that a program keys by which does not key by SQL's
+** values; bloom_key(value, 'siphash', secret): a hash of the key's bytes by the default rule
+** (key.h). In every encoding a BLOB is its bytes.  32 bits are signed for int32 alone; a negative
+** number for 64 unsigned bits stands for 2^64 more, which SQL cannot write.
 */
 #include <float.h>
 #include <stdint.h>

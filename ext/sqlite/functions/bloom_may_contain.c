@@ -14,17 +14,7 @@
 
 /* -- bloom_may_contain() ---------------------------------------------------- */
 
-/*
-** bloom_may_contain(filter, key, ...): 0 if the key is surely not in the filter, 1
-** if it may be.  filter is a BLOB or a handle; several keys are for a handle of bloom_filter().
-**
-** (1) For a key that is NULL it returns NULL, whatever the filter.
-** (2) A filter that is NULL, because it is missing, may contain every other key: 1.
-** (3) What cannot be a filter is an error, which says so if the arguments are swapped.
-** (4) As many keys as the filter was built of, else an error.
-*/
-
-/* Leaves NULL as the result (Requirement 1).  A handle, whose type is NULL, too, is an error: it
+/* Leaves NULL as the result.  A handle, whose type is NULL, too, is an error: it
 ** is no key. */
 static void answer_null_key(sqlite3_context *context, int num_keys, sqlite3_value **keys){
   int i;
@@ -117,13 +107,8 @@ void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **a
 
 /* -- bloom_open() ----------------------------------------------------------- */
 
-/*
-** bloom_open(filter): a handle that the other functions take in place of the
-** BLOB; NULL for NULL.  Its function data is the connection's.
-**
-** Why: before 3.43, SQLite copies the BLOB that a scalar subquery returns for each row of
-** the outer query.  It never copies what a pointer value points to.
-*/
+/* Before 3.43 SQLite copies the BLOB that a scalar subquery returns for each row of the outer
+** query. It never copies what a pointer value points to. */
 
 /* The alignment of a filter's bits, so that a block of Parquet's lies within one cache
 ** line. */
@@ -166,14 +151,6 @@ void bloom_open(sqlite3_context *context, int num_args, sqlite3_value **args){
 
 /* -- bloom_tuple() ---------------------------------------------------------- */
 
-/*
-** bloom_tuple(value, ...): one key for several columns, a BLOB with the values' types
-** and bytes (core/tuple.h); NULL if one of them is NULL.
-**
-** Two tuples are equal if, and only if, `a = ? AND b = ?` is true for their values, which
-** are compared as expressions without affinity: 1 equals 1.0, but '1' is another key.
-*/
-
 /* Tuples up to this size are written on the stack, and SQLite copies them into memory
 ** that it uses again for the next row. */
 #define SHORT_TUPLE_BYTES 256
@@ -204,15 +181,9 @@ void bloom_tuple(sqlite3_context *context, int num_args, sqlite3_value **args){
 
 /* -- bloom_partition() ------------------------------------------------------ */
 
-/*
-** bloom_partition(key, num_partitions): which of num_partitions filters the
-** key belongs to, 0 .. num_partitions-1; NULL where either is NULL.  Keys are
-** equal by the default rule (key.h): an integer is its decimal text.
-**
-** Why: the more keys a filter has, the more false positives come from its 32-bit hashes
-** and its double hashing (core/leveldb/sizing.h).  Many filters of at most 20,000 keys
-** each do not degrade, if the hash that divides the keys shares nothing with LevelDB's.
-*/
+/* The more keys a filter has, the more false positives come from its 32-bit hashes and its double
+** hashing (core/leveldb/sizing.h).  Many filters of at most 20,000 keys each do not degrade, if the
+** hash that divides the keys shares nothing with LevelDB's. */
 
 void bloom_partition(sqlite3_context *context, int num_args, sqlite3_value **args){
   sqlite3_int64 num_partitions;

@@ -15,25 +15,12 @@
 /* -- bloom_build_sets() ----------------------------------------------------- */
 
 /*
-** bloom_build_sets(set_number, key [, bits_per_key = 10 [, capacity]]): aggregate; the
-** BloomFile of the keys of many sets, which bloom_sets() reads.
-**
-** (1) set_number is an integer from 0 up.  Rows come in any order; those with a NULL
-**     set_number are skipped.  A NULL key is no key, but the file has room for its set.
-**     No rows: a file without keys, with the defaults.
-** (2) bits_per_key and capacity are those of bloom_build(), the same on every row of a
-**     group, skipped rows included.  A rate is each set's, and the size is the one that the
-**     largest set needs.
-** (3) Without capacity the file is sized by the keys of the largest set, duplicates
-**     counted, and 12 bytes a row are kept until the end.
-** (4) capacity is the number of keys of one set.  With it, only capacity, bits_per_key and
-**     the number of sets decide the size, and files that agree in these can be merged.
-**     Memory: the file, and a narrower one while it grows to more sets.
-** (5) A file over SQLite's length limit is SQLite's own "too big" error, found before
-**     memory is allocated for it.
+** Without capacity the file is sized by the keys of the largest set, and 12 bytes a row are kept
+** until the end.  With it, only capacity, bits_per_key and the number of sets decide the size, so
+** keys are added in batches: memory is the file, and a narrower one while it grows to more sets.
 */
 
-/* The number of keys that are added to the file at once (Requirement 4). */
+/* The number of keys that are added to the file at once. */
 #define SETS_BATCH_KEYS 16384
 
 static const bloom_sized_function sets_function = {
@@ -59,7 +46,7 @@ static int sets_begin(sqlite3_context *context, sets_state *state){
       : (uint64_t)state->size.capacity;
   const size_t max_bytes = bloom_max_value_bytes(context);
   if( state->size.capacity==BLOOM_NO_CAPACITY ){
-    state->bits_per_key = bloom_least_bits_per_key(state->size.bits_per_key);
+    state->bits_per_key = bloom_least_size(state->size.bits_per_key);
   }else if( bloom_find_bits_per_key(context, sets_function.bits, &state->size, num_keys,
                                     &state->bits_per_key)!=SQLITE_OK ){
     return SQLITE_ERROR;
@@ -228,14 +215,6 @@ void bloom_build_sets_final(sqlite3_context *context){
 }
 
 /* -- bloom_sets() ----------------------------------------------------------- */
-
-/*
-** bloom_sets(file, key): table-valued; the sets of a BloomFile that may hold the key, one
-** row each, ascending; file is a BLOB or a handle.
-**
-** (1) No rows for a NULL file or key.
-** (2) Bytes that are no BloomFile are an error: a filter of one set has no numbers.
-*/
 
 /* Behind it: what it is instead, what was meant. */
 #define NO_BLOOMFILE "bloom_sets(): argument 1 (file) must be a BloomFile, a BLOB or a handle " \

@@ -1,7 +1,7 @@
 /*
 ** The SQL functions, which bloom.c registers.  bloom_build.c has those that return filters of keys,
 ** bloom_may_contain.c those that test a filter for a key, bloom_sets.c those of BloomFiles,
-** leveldb_files.c those of LevelDB's files.
+** leveldb_files.c those of LevelDB's files.  FUNCTIONS.md says what each promises.
 **
 ** A function takes its filter by bloom_filter_arg_or_fail(), of handle.h, and its key by those of
 ** key.h; what reads all bytes of a filter does so through bloom_stoppable_init(), of connection.h.
@@ -12,59 +12,38 @@
 #include "../sqlite_api.h"
 #include "../tvf.h"
 
-/* bloom_build(key [, bits_per_key [, capacity]] [, encoding]): aggregate and window function. */
+/* -- Scalars.  bloom_key(value, type) is bloom_typed_key(), for bloom_key is a type; with a secret
+** it is bloom_secret_key(). */
+
+void bloom_empty(sqlite3_context *context, int num_args, sqlite3_value **args);
+void bloom_add(sqlite3_context *context, int num_args, sqlite3_value **args);
+void bloom_bits_per_key(sqlite3_context *context, int num_args, sqlite3_value **args);
+void bloom_partition(sqlite3_context *context, int num_args, sqlite3_value **args);
+void bloom_typed_key(sqlite3_context *context, int num_args, sqlite3_value **args);
+void bloom_secret_key(sqlite3_context *context, int num_args, sqlite3_value **args);
+void bloom_tuple(sqlite3_context *context, int num_args, sqlite3_value **args);
+void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **args);
+void bloom_open(sqlite3_context *context, int num_args, sqlite3_value **args);
+
+/* -- Aggregates; those with value and inverse are window functions, too ------- */
+
 void bloom_build_step(sqlite3_context *context, int num_args, sqlite3_value **args);
 void bloom_build_final(sqlite3_context *context);
 void bloom_build_value(sqlite3_context *context);
 void bloom_build_inverse(sqlite3_context *context, int num_args, sqlite3_value **args);
-
-/* bloom_empty(capacity [, bits_per_key] [, encoding]) */
-void bloom_empty(sqlite3_context *context, int num_args, sqlite3_value **args);
-
-/* bloom_add(filter, key, ...) */
-void bloom_add(sqlite3_context *context, int num_args, sqlite3_value **args);
-
-/* bloom_merge(filter): aggregate. */
-void bloom_merge_step(sqlite3_context *context, int num_args, sqlite3_value **args);
-void bloom_merge_final(sqlite3_context *context);
-
-/* bloom_bits_per_key(false_positive_rate [, num_keys] [, encoding]) */
-void bloom_bits_per_key(sqlite3_context *context, int num_args, sqlite3_value **args);
-
-/* bloom_build_sets(set_number, key [, bits_per_key [, capacity]]): aggregate. */
-void bloom_build_sets_step(sqlite3_context *context, int num_args, sqlite3_value **args);
-void bloom_build_sets_final(sqlite3_context *context);
-
-/* bloom_partition(key, num_partitions) */
-void bloom_partition(sqlite3_context *context, int num_args, sqlite3_value **args);
-
-/* bloom_key(value, type); in C, bloom_key is a type. */
-void bloom_typed_key(sqlite3_context *context, int num_args, sqlite3_value **args);
-
-/* bloom_key(value, 'siphash', secret) */
-void bloom_secret_key(sqlite3_context *context, int num_args, sqlite3_value **args);
-
-/* bloom_tuple(value, ...) */
-void bloom_tuple(sqlite3_context *context, int num_args, sqlite3_value **args);
-
-/* bloom_filter(key, ...): aggregate and window function. */
 void bloom_filter_step(sqlite3_context *context, int num_keys, sqlite3_value **keys);
 void bloom_filter_final(sqlite3_context *context);
 void bloom_filter_value(sqlite3_context *context);
 void bloom_filter_inverse(sqlite3_context *context, int num_keys, sqlite3_value **keys);
-
-/* bloom_may_contain(filter, key, ...) */
-void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **args);
-
-/* bloom_open(filter) */
-void bloom_open(sqlite3_context *context, int num_args, sqlite3_value **args);
-
-/* bloom_filter_block_build(block_offset, key [, bits_per_key]): aggregate. */
+void bloom_merge_step(sqlite3_context *context, int num_args, sqlite3_value **args);
+void bloom_merge_final(sqlite3_context *context);
+void bloom_build_sets_step(sqlite3_context *context, int num_args, sqlite3_value **args);
+void bloom_build_sets_final(sqlite3_context *context);
 void bloom_filter_block_build_step(sqlite3_context *context, int num_args, sqlite3_value **args);
 void bloom_filter_block_build_final(sqlite3_context *context);
 
-/* Table-valued: bloom_info(filter), bloom_sets(file, key), bloom_filter_block(block),
-** bloom_ldb(file) */
+/* -- Table-valued functions --------------------------------------------------- */
+
 extern const bloom_tvf bloom_info_tvf;
 extern const bloom_tvf bloom_filter_block_tvf;
 extern const bloom_tvf bloom_ldb_tvf;

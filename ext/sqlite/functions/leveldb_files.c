@@ -18,29 +18,9 @@
 /* -- bloom_filter_block() and bloom_ldb() ----------------------------------- */
 
 /*
-** bloom_filter_block(block): table-valued; the filters of a LevelDB filter block, one
-** row each; none for NULL.
-**
-** (1) slot counts from 0.  The filter has the keys of the data blocks that begin at the
-**     file offsets first_offset .. last_offset.  It is as LevelDB wrote it, and empty if no
-**     data block begins there.
-** (2) Damage is read as LevelDB reads it: a filter whose offsets are impossible may
-**     contain every key, and so its row has a filter that says "maybe".  At offsets after
-**     those of the last slot there may be any key.
-** (3) A block that cannot be read at all is an error; LevelDB would say "maybe" to every
-**     key.
-**
-** bloom_ldb(file): table-valued; the filters of a LevelDB table file (.ldb, .sst), whose
-** bytes are the argument.  It returns one row for each, like bloom_filter_block(), and the
-** name of the policy that wrote them.
-**
-** (1) If bloom cannot read the filters of a file, there is one row: a filter that may
-**     contain every key, at all offsets, and a note that says why.  So no query loses a
-**     key.  Such are a file without a filter, one of another policy, one whose metaindex
-**     or filter block is compressed, one with fewer filters than its data blocks need, and a
-**     file that is missing: NULL.
-** (2) Bytes that are not a complete table file are an error that says what is wrong: the
-**     magic number, a handle, a checksum.
+** Damage is read as LevelDB reads it: a filter whose offsets are impossible may contain every key,
+** and so its row has a filter that says "maybe".  A block that cannot be read at all is an error,
+** where LevelDB would say "maybe" to every key.
 */
 
 /* The columns; bloom_filter_block() has no policy. */
@@ -80,26 +60,20 @@ typedef struct slots_cursor {
 
 /* ---- Rows --------------------------------------------------------------------------- */
 
-/* Makes filters that take too much the filter of any key.  Filters of a block that is as it
-** should be take no more than its bytes together.  Offsets that go back and forth could make each
-** of them as long as the block. */
-static void bound_filter(slots_cursor *slots){
+/* Filters of a block that is as it should be take no more than its bytes together.  Offsets that go
+** back and forth could make each of them as long as the block: what takes too much is any key's. */
+static void slots_next(bloom_tvf_cursor *cursor){
+  slots_cursor *slots = (slots_cursor *)cursor;
   bloom_filter_slot *found = &slots->found;
-  slots->is_used_up = found->num_bytes>slots->num_left;
+  if( slots->bytes==NULL || ++slots->slot==slots->block.num_slots ) return;
+  bloom_filter_block_slot(&slots->block, slots->slot, found);
+  slots->is_used_up = !found->is_damaged && found->num_bytes>slots->num_left;
   if( slots->is_used_up ){
     found->filter = bloom_any_key_filter;
     found->num_bytes = BLOOM_ANY_KEY_FILTER_BYTES;
-  }else{
+  }else if( !found->is_damaged ){
     slots->num_left -= found->num_bytes;
   }
-}
-
-static void slots_next(bloom_tvf_cursor *cursor){
-  slots_cursor *slots = (slots_cursor *)cursor;
-  if( slots->bytes==NULL || ++slots->slot==slots->block.num_slots ) return;
-  bloom_filter_block_slot(&slots->block, slots->slot, &slots->found);
-  slots->is_used_up = 0;
-  if( !slots->found.is_damaged ) bound_filter(slots);
   cursor->rowid++;
   cursor->has_row = 1;
 }
@@ -245,36 +219,12 @@ const bloom_tvf bloom_filter_block_tvf = {
   .clear = slots_clear,
 };
 
-/* Returns why the filters cannot be read; NULL if they can. */
-static const char *ldb_note(const bloom_ldb_file *file){
-  const int is_snappy = file->compression==BLOOM_COMPRESSION_SNAPPY;
-  switch( file->filter ){
-    case BLOOM_LDB_NO_FILTER:
-      return "no filter: written without one, so the file may contain every key";
-    case BLOOM_LDB_OTHER_POLICY:
-      return "another policy: its filters are not read, so the file may contain every key";
-    case BLOOM_LDB_METAINDEX_COMPRESSED:
-      return is_snappy
-          ? "metaindex compressed by Snappy: it is not read, so the file may contain every key"
-          : "metaindex compressed: it is not read, so the file may contain every key";
-    case BLOOM_LDB_FILTER_COMPRESSED:
-      return is_snappy
-          ? "filter block compressed by Snappy: it is not read, so the file may contain every key"
-          : "filter block compressed: it is not read, so the file may contain every key";
-    case BLOOM_LDB_TOO_FEW_FILTERS:
-      return "too few filters: data blocks have none, so the file may contain every key";
-    case BLOOM_LDB_HAS_FILTERS:
-      break;
-  }
-  return NULL;
-}
-
 static int ldb_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
   slots_cursor *slots = (slots_cursor *)cursor;
   bloom_ldb_file file;
   const uint8_t *bytes;
   size_t num_bytes;
-  const char *wrong, *note;
+  const char *wrong;
   const int rc = slots_arg(slots, args[0],
                            "(file) must be a BLOB, the bytes of a LevelDB table file", &bytes,
                            &num_bytes);
@@ -290,8 +240,7 @@ static int ldb_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
   }
   slots->policy_bytes = file.policy_bytes;
   memcpy(slots->policy, file.policy, file.policy_bytes);
-  note = ldb_note(&file);
-  if( note ) return slots_start_without(slots, note);
+  if( file.note ) return slots_start_without(slots, file.note);
   return slots_start(slots, &file.block, file.block_bytes);
 }
 
@@ -312,22 +261,11 @@ const bloom_tvf bloom_ldb_tvf = {
 /* -- bloom_filter_block_build() --------------------------------------------- */
 
 /*
-** bloom_filter_block_build(block_offset, key [, bits_per_key = 10]): aggregate; the
-** filter block of a LevelDB table file whose data blocks begin at these file offsets and
-** have these keys, byte for byte what LevelDB's FilterBlockBuilder writes.
-**
-** (1) Rows come in any order.  Duplicates count toward the size of their filter.
-** (2) A NULL key is no key, but its block_offset counts: LevelDB's table writer tells the
-**     builder where the data blocks end, which may add filters without keys.
-** (3) block_offset is an integer >= 0.  It may be NULL where the key is NULL, too, and
-**     the row is skipped: a key without an offset would be lost.
-** (4) bits_per_key is that of bloom_build(), the same on every row.  A rate is each
-**     filter's, whose own keys size it.
-** (5) A block over SQLite's length limit is SQLite's own "too big" error, found as the
-**     rows come in: a large offset alone needs 4 bytes for each 2 KiB of file before it.
-** (6) Memory: 8 bytes a key, 4 for each 2 KiB of file, and the block.
-**
-** It is not a window function, because a table file is written once.
+** What LevelDB's FilterBlockBuilder writes.  A NULL key is no key, but its block_offset counts:
+** the table writer tells the builder where the data blocks end, which may add filters without
+** keys.  Where both are NULL the row is skipped; a key without an offset would be lost.  A rate is
+** each filter's, whose own keys size it.  Memory: 8 bytes a key, 4 for each 2 KiB of file, and the
+** block.
 */
 
 static const bloom_sized_function block_build_function = {
@@ -344,10 +282,10 @@ typedef struct block_build_state {
   uint64_t max_bytes;       /* SQLite's length limit */
 } block_build_state;
 
-/* Returns 1 if the block is too big, whatever rows follow (Requirement 5). */
+/* Returns 1 if the block is too big, whatever rows follow. */
 static int is_too_big(const block_build_state *state){
   const double num_keys = (double)state->hashes.num_hashes;
-  const double least = bloom_least_bits_per_key(state->size.bits_per_key);
+  const double least = bloom_least_size(state->size.bits_per_key);
   return state->num_slots>state->max_bytes / 4 || num_keys * least / 8>(double)state->max_bytes
       || state->hashes.num_hashes>UINT32_MAX;
 }
@@ -371,7 +309,7 @@ static int block_build_row(sqlite3_context *context, block_build_state *state, i
     return SQLITE_ERROR;
   }
   slot = (uint64_t)offset >> BLOOM_FILTER_BLOCK_BASE_LG;
-  num_slots = slot + (kind!=BLOOM_KEY_NULL); /* Requirement 2 */
+  num_slots = slot + (kind!=BLOOM_KEY_NULL);
   if( state->num_slots<num_slots ) state->num_slots = num_slots;
   if( is_too_big(state) ) return SQLITE_TOOBIG;
   if( kind==BLOOM_KEY_NULL ) return SQLITE_OK;
@@ -413,8 +351,8 @@ static int add_keys_to_block(sqlite3_context *context, const block_build_state *
   return SQLITE_OK;
 }
 
-/* Sets *found to tenths of a bit by number of keys, for the numbers that slots have
-** (Requirement 4), to be freed with sqlite3_free(), also after an error. */
+/* Sets *found to tenths of a bit by number of keys, for the numbers that slots have,
+** to be freed with sqlite3_free(), also after an error. */
 static int find_tenths(sqlite3_context *context, const block_build_state *state,
                        const uint32_t *num_keys, uint32_t most_keys, uint16_t **found){
   uint16_t *tenths;

@@ -60,7 +60,7 @@ static void check_file(const uint8_t *bytes, size_t num_bytes, uint32_t hash){
   bloom_ldb_file file;
   if( bloom_ldb_file_read(bytes, num_bytes, &file) ) return;
   FUZZ_CHECK(file.policy_bytes<=BLOOM_POLICY_MAX_BYTES);
-  if( file.filter==BLOOM_LDB_HAS_FILTERS ){
+  if( file.note==NULL ){
     FUZZ_CHECK(file.block.bytes>=bytes && file.block.bytes + file.block_bytes<=bytes + num_bytes);
     check_block(file.block.bytes, file.block_bytes, 0, hash);
   }
