@@ -50,16 +50,6 @@ int bloom_count_filter_bits(const bloom_filter *filter, size_t num_bytes, uint64
   return 1;
 }
 
-int bloom_has_bits_set(const bloom_filter *filter){
-  const size_t num_bytes = (size_t)(filter->shape.num_bits / 8);
-  size_t offset;
-  for(offset=0; offset<num_bytes; offset+=BLOOM_STEP_BYTES){
-    if( offset && bloom_is_stopped(filter) ) return -1;
-    if( bloom_count_bits(filter->bits + offset, bloom_step_of(num_bytes - offset)) ) return 1;
-  }
-  return 0;
-}
-
 int bloom_merge_filter(uint8_t *filter, const bloom_filter *other){
   const size_t num_bytes = (size_t)(other->shape.num_bits / 8);
   const uint8_t *others = other->bits;

@@ -24,9 +24,6 @@ uint64_t bloom_count_bits(const uint8_t *bytes, size_t num_bytes);
 ** which the filter's interrupt can stop it.  Returns 0 if it did, else 1. */
 int bloom_count_filter_bits(const bloom_filter *filter, size_t num_bytes, uint64_t *bits_set);
 
-/* Returns 1 if a filter has a bit set; -1 if its interrupt stopped the search. */
-int bloom_has_bits_set(const bloom_filter *filter);
-
 /* Adds all keys of another filter, whose encoding and shape filter has.  Returns 0 if other's
 ** interrupt stopped it half-way, else 1. */
 int bloom_merge_filter(uint8_t *filter, const bloom_filter *other);

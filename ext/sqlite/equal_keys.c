@@ -7,8 +7,6 @@
 #include <string.h>
 
 #include "../core/bytes.h"
-#include "real_cells.h"
-#include "source/equality.h"
 
 #define TWO_63 9223372036854775808.0
 
@@ -182,7 +180,7 @@ static int set_text(equal_forms *forms, sqlite3_value *value){
   return SQLITE_OK;
 }
 
-static void push_equal(bloom_equal_hashes *hashes, uint64_t hash){
+static void push_equal(bloom_key_hashes *hashes, uint64_t hash){
   int i;
   for(i=0; i<hashes->num_hashes; i++){
     if( hashes->hashes[i]==hash ) return;
@@ -190,7 +188,7 @@ static void push_equal(bloom_equal_hashes *hashes, uint64_t hash){
   hashes->hashes[hashes->num_hashes++] = hash;
 }
 
-static int push_blob(sqlite3_value *value, bloom_equal_hashes *hashes){
+static int push_blob(sqlite3_value *value, bloom_key_hashes *hashes){
   const void *bytes = sqlite3_value_blob(value);
   const size_t num_bytes = (size_t)sqlite3_value_bytes(value);
   /* An empty BLOB has no address. */
@@ -200,7 +198,7 @@ static int push_blob(sqlite3_value *value, bloom_equal_hashes *hashes){
 }
 
 static void push_stored(
-  bloom_equal_kinds *kinds, const equal_forms *forms, bloom_equal_hashes *hashes
+  bloom_equal_kinds *kinds, const equal_forms *forms, bloom_key_hashes *hashes
 ){
   if( forms->is_integer ){
     push_equal(hashes, bloom_parquet_hash_int64(forms->integer));
@@ -213,14 +211,14 @@ static void push_stored(
   if( forms->is_text ) push_equal(hashes, forms->text_hash);
 }
 
-static void push_cells(bloom_equal_hashes *hashes, double real){
+static void push_cells(bloom_key_hashes *hashes, double real){
   const uint64_t steps = bloom_steps_of(real);
   push_equal(hashes, bloom_hash_of_cell(real, bloom_first_cell(steps)));
   push_equal(hashes, bloom_hash_of_cell(real, bloom_last_cell(steps)));
 }
 
 static void push_asked(
-  const bloom_equal_kinds *kinds, const equal_forms *forms, bloom_equal_hashes *hashes
+  const bloom_equal_kinds *kinds, const equal_forms *forms, bloom_key_hashes *hashes
 ){
   if( forms->is_integer ) push_equal(hashes, bloom_parquet_hash_int64(forms->integer));
   if( forms->is_real ){
@@ -234,7 +232,7 @@ static void push_asked(
 }
 
 int bloom_equal_hashes_of(
-  bloom_equal_kinds *kinds, int is_query, sqlite3_value *value, bloom_equal_hashes *hashes
+  bloom_equal_kinds *kinds, int is_query, sqlite3_value *value, bloom_key_hashes *hashes
 ){
   const int type = sqlite3_value_type(value);
   equal_forms forms = {.is_integer = 0};

@@ -10,7 +10,7 @@
 **
 **   INTEGER   its hash
 **   REAL      the INTEGER that it is equal to, or near to; others, and those from 10^14 on, their
-**             cell (real_cells.h): TEXT affinity compares REALs by their texts
+**             cell (key.h): TEXT affinity compares REALs by their texts
 **   TEXT      the INTEGER that it is to numeric affinity ('01', ' 1'), or the REAL ('1.0', '1e3');
 **             or the text
 **   BLOB      its bytes
@@ -25,8 +25,8 @@
 #ifndef BLOOM_SQLITE_EQUAL_KEYS_H
 #define BLOOM_SQLITE_EQUAL_KEYS_H
 
-#include "../core/parquet/parquet.h"
-#include "real_cells.h"
+#include "key.h"
+#include "source/equality.h"
 #include "sqlite_api.h"
 
 /* Which kinds of keys the filter holds, so that a look-up skips hashes that could match none. */
@@ -35,19 +35,10 @@ typedef struct bloom_equal_kinds {
   char has_large_real;    /* beyond 2^53 */
 } bloom_equal_kinds;
 
-/* An INTEGER, two cells and a text at most. */
-#define BLOOM_MAX_EQUAL_HASHES 4
-
-typedef struct bloom_equal_hashes {
-  int num_hashes; /* 0: NULL, which is no key */
-  int is_maybe;   /* of what is asked: it may be there, whatever the hashes */
-  uint64_t hashes[BLOOM_MAX_EQUAL_HASHES];
-} bloom_equal_hashes;
-
 /* Sets *hashes to the hashes to store a value by, and *kinds gets its kind; or, is_query, those
 ** to look it up by among keys of these kinds.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_equal_hashes_of(
-  bloom_equal_kinds *kinds, int is_query, sqlite3_value *value, bloom_equal_hashes *hashes
+  bloom_equal_kinds *kinds, int is_query, sqlite3_value *value, bloom_key_hashes *hashes
 );
 
 /* Returns 1 and sets *hash if a TEXT has one hash: it is few digits alone, or no number and

@@ -84,7 +84,7 @@ typedef struct bloom_handle_slot {
 extern bloom_handle_slot bloom_handle_slots[BLOOM_MAX_OPEN_HANDLES];
 
 /* Returns this connection's open handle with this number; else NULL, as for the handle of another
-** connection, which may be closing it at this moment.  Inline because it runs once a row. */
+** connection, which may be closing it.  Inline because it runs once a row. */
 static inline const bloom_handle *bloom_handle_find(const sqlite3 *db, const void *pointer){
   const uintptr_t number = (uintptr_t)pointer;
   bloom_handle_slot *slot = &bloom_handle_slots[number % BLOOM_MAX_OPEN_HANDLES];

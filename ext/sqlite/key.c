@@ -130,12 +130,11 @@ static void tuple_put_bytes(tuple_writer *writer, bloom_tuple_tag tag, const voi
   if( num_bytes ) memcpy(place + BLOOM_TUPLE_HEADER_BYTES, bytes, num_bytes);
 }
 
-bloom_tuple_status bloom_tuple_write(
+int bloom_tuple_write(
   int num_values, sqlite3_value **values, uint8_t *out, uint64_t room, uint64_t *num_bytes
 ){
-  tuple_writer writer = {NULL, room, 0};
+  tuple_writer writer = {out, room, 0};
   int i;
-  writer.out = out;
   for(i=0; i<num_values; i++){
     const int type = sqlite3_value_type(values[i]);
     const void *bytes;
@@ -148,18 +147,19 @@ bloom_tuple_status bloom_tuple_write(
         tuple_put_real(&writer, sqlite3_value_double(values[i]));
         break;
       case SQLITE_NULL:
-        return BLOOM_TUPLE_HAS_NULL;
+        *num_bytes = 0;
+        return SQLITE_OK;
       default:
         bytes = type==SQLITE_TEXT ? sqlite3_value_text(values[i]) : sqlite3_value_blob(values[i]);
         /* The length last: the call above may have converted the value. */
         length = (uint32_t)sqlite3_value_bytes(values[i]);
         /* An empty BLOB has no address. */
-        if( bytes==NULL && (type==SQLITE_TEXT || length>0) ) return BLOOM_TUPLE_NOMEM;
+        if( bytes==NULL && (type==SQLITE_TEXT || length>0) ) return SQLITE_NOMEM;
         tuple_put_bytes(&writer, type==SQLITE_TEXT ? BLOOM_TUPLE_TEXT : BLOOM_TUPLE_BLOB, bytes,
                         length);
         break;
     }
   }
   *num_bytes = writer.num_bytes;
-  return BLOOM_TUPLE_WRITTEN;
+  return SQLITE_OK;
 }

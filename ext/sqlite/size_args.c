@@ -169,8 +169,8 @@ int bloom_find_bits_per_key(
   if( tenths ) return SQLITE_OK;
   /* What is in reach is rounded up, never down: it is a promise. */
   bloom_fail(context, "%s(): argument %d (%s) %.15g is out of reach of one filter of %lld keys;"
-                      " %.3g is in reach; %s may reach less", arg.function, arg.number, arg.name, rate,
-             (sqlite3_int64)num_keys, best_rate<0.98 ? best_rate*1.01 : 1,
+                      " %.3g is in reach; %s may reach less", arg.function, arg.number, arg.name,
+             rate, (sqlite3_int64)num_keys, best_rate<0.98 ? best_rate*1.01 : 1,
              size->encoding->add ? "another encoding, or partitions by bloom_partition(),"
                : "more keys in a set, or a larger capacity,");
   return SQLITE_ERROR;

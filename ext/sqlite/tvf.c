@@ -24,14 +24,6 @@ static const bloom_tvf *function_of(sqlite3_vtab *vtab){
   return ((tvf_vtab *)vtab)->function;
 }
 
-const bloom_tvf *bloom_tvf_of(const bloom_tvf_cursor *cursor){
-  return function_of(cursor->base.pVtab);
-}
-
-sqlite3 *bloom_tvf_db(const bloom_tvf_cursor *cursor){
-  return ((tvf_vtab *)cursor->base.pVtab)->db;
-}
-
 static int tvf_connect(
   sqlite3 *db, void *data, int num_args, const char *const *args, sqlite3_vtab **vtab, char **error
 ){
@@ -104,17 +96,22 @@ static bloom_tvf_cursor *tvf_cursor_of(void *cursor){
   return cursor;
 }
 
-static int tvf_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **cursor){
-  *cursor = bloom_malloc_zeros(function_of(vtab)->cursor_bytes);
-  return *cursor ? SQLITE_OK : SQLITE_NOMEM;
+static int tvf_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **opened){
+  const bloom_tvf *function = function_of(vtab);
+  bloom_tvf_cursor *cursor = bloom_malloc_zeros(function->cursor_bytes);
+  if( cursor==NULL ) return SQLITE_NOMEM;
+  cursor->function = function;
+  cursor->db = ((tvf_vtab *)vtab)->db;
+  *opened = &cursor->base;
+  return SQLITE_OK;
 }
 
 /* Makes it a cursor without rows again. */
 static void clear_cursor(sqlite3_vtab_cursor *cursor){
   bloom_tvf_cursor *tvf_cursor = tvf_cursor_of(cursor);
-  const bloom_tvf *function = bloom_tvf_of(tvf_cursor);
-  if( function->clear ) function->clear(tvf_cursor);
-  memset(cursor + 1, 0, function->cursor_bytes - sizeof(*cursor));
+  const size_t kept_bytes = offsetof(bloom_tvf_cursor, has_row);
+  if( tvf_cursor->function->clear ) tvf_cursor->function->clear(tvf_cursor);
+  memset((uint8_t *)tvf_cursor + kept_bytes, 0, tvf_cursor->function->cursor_bytes - kept_bytes);
 }
 
 static int tvf_close(sqlite3_vtab_cursor *cursor){
@@ -130,7 +127,7 @@ static int tvf_filter(
   sqlite3_value **args
 ){
   bloom_tvf_cursor *tvf_cursor = tvf_cursor_of(cursor);
-  const bloom_tvf *function = bloom_tvf_of(tvf_cursor);
+  const bloom_tvf *function = tvf_cursor->function;
   (void)plan_text;
   clear_cursor(cursor);
   if( num_args==0 ){
@@ -148,9 +145,8 @@ static int tvf_filter(
 
 static int tvf_next(sqlite3_vtab_cursor *cursor){
   bloom_tvf_cursor *tvf_cursor = tvf_cursor_of(cursor);
-  const bloom_tvf *function = bloom_tvf_of(tvf_cursor);
   tvf_cursor->has_row = 0;
-  if( function->next ) function->next(tvf_cursor);
+  if( tvf_cursor->function->next ) tvf_cursor->function->next(tvf_cursor);
   return SQLITE_OK;
 }
 
@@ -165,7 +161,7 @@ static int tvf_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid){
 
 static int tvf_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column){
   const bloom_tvf_cursor *tvf_cursor = tvf_cursor_of(cursor);
-  const bloom_tvf *function = bloom_tvf_of(tvf_cursor);
+  const bloom_tvf *function = tvf_cursor->function;
   if( column<function->num_columns ){
     function->column(tvf_cursor, context, column);
   }else{

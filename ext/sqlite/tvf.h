@@ -27,9 +27,12 @@
 
 #include "sqlite_api.h"
 
-/* Every cursor begins with this; memory set to zero is a cursor without rows. */
+/* Every cursor begins with this; but for function and db, memory set to zero is a cursor
+** without rows. */
 typedef struct bloom_tvf_cursor {
   sqlite3_vtab_cursor base; /* first, for SQLite */
+  const struct bloom_tvf *function;
+  sqlite3 *db;
   int has_row;
   sqlite3_int64 rowid;      /* of the row */
   unsigned columns;         /* bit i: the query reads column i */
@@ -66,11 +69,5 @@ typedef struct bloom_tvf {
 } bloom_tvf;
 
 extern const sqlite3_module bloom_tvf_module;
-
-/* Returns the function that a cursor belongs to. */
-const bloom_tvf *bloom_tvf_of(const bloom_tvf_cursor *cursor);
-
-/* Returns the connection of a cursor. */
-sqlite3 *bloom_tvf_db(const bloom_tvf_cursor *cursor);
 
 #endif

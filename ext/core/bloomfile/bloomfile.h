@@ -1,31 +1,17 @@
 /*
-** BloomFile: the filters of many sets side by side, so that one look-up finds all sets
-** that may hold a key.
+** BloomFile: the filters of many sets side by side, so that one look-up finds all sets that may
+** hold a key.  ../../FORMATS.md has the layout: a header of 32 bytes, then units.
 **
-**   +------------------+--------+--------+-----+------------------+
-**   | header, 32 bytes | unit 0 | unit 1 | ... | unit num_units-1 |
-**   +------------------+--------+--------+-----+------------------+
+** A unit has a bit for every set: set s has bit s%8 of byte s/8.  Unit i holds bit i of the
+** filters of all sets.  So the AND of the units that a key's probes pick has a bit for each set
+** that may hold the key.
 **
-** A unit has a bit for every set: set s has bit s%8 of byte s/8.  Unit i holds bit i of
-** the filters of all sets.  So the AND of the units that a key's probes pick has a bit
-** for each set that may hold the key.
+** A hash is XXH64 of the key bytes by the default rule: an integer is its decimal text.  Probe i
+** picks unit (hash + i*delta) mod 2^64 mod num_units, where delta is the hash rotated left by 31
+** [Kirsch, Mitzenmacher 2006: one hash drives every probe].
 **
-** The header, little-endian:
-**
-**   0   u32   tag 0xfa9734ed
-**   4   u32   version 0x0100
-**   8   u64   num_units
-**   16  u32   num_probes
-**   20  u32   unit_bytes
-**   24  u64   0
-**
-** A hash is XXH64 of the key bytes by the default rule: an integer is its decimal text.
-** Probe i picks unit (hash + i*delta) mod 2^64 mod num_units, where delta is the hash
-** rotated left by 31 [Kirsch, Mitzenmacher 2006: one hash drives every probe].
-**
-** Bytes are read as a BloomFile if their length is what the header says, and the header
-** says 1 .. BLOOM_BLOOMFILE_MAX_PROBES probes; others with tag, version and 0 are damaged.
-** ../../FORMATS.md describes the format for other programs.
+** Bytes are read as a BloomFile if their length is what the header says, and the header says 1 ..
+** BLOOM_BLOOMFILE_MAX_PROBES probes; others with tag, version and 0 are damaged.
 */
 #ifndef BLOOM_CORE_BLOOMFILE_H
 #define BLOOM_CORE_BLOOMFILE_H

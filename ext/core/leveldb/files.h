@@ -11,13 +11,9 @@
 
 /* -- CRC-32C ---------------------------------------------------------------- */
 
-/*
-** LevelDB's checksum: CRC-32C (Castagnoli), stored "masked".
-** Sources: RFC 3720, section 12.1 and appendix B.4 (the polynomial, test vectors);
-** LevelDB util/crc32c.h (the mask).
-*/
-
-/* The remainders of four bits by the polynomial 0x1edc6f41, the lowest bit first. */
+/* LevelDB's checksum is CRC-32C (Castagnoli), stored "masked".  Sources: RFC 3720, section 12.1 and
+** appendix B.4 (the polynomial, test vectors); LevelDB util/crc32c.h (the mask).  The remainders of
+** four bits by the polynomial 0x1edc6f41, the lowest bit first: */
 static const uint32_t crc32c_of_4_bits[16] = {
   0x00000000u, 0x105ec76fu, 0x20bd8edeu, 0x30e349b1u,
   0x417b1dbcu, 0x5125dad3u, 0x61c69362u, 0x7198540du,
@@ -49,20 +45,17 @@ static inline uint32_t bloom_crc32c_mask(uint32_t crc){
 /*
 ** LevelDB's filter block: the filters of one LevelDB table file (.ldb).
 **
-**   +----------+-----+------------+------------------------+---------+---------+
-**   | filter 0 | ... | filter n-1 | offset of each filter  | end     | base_lg |
-**   |          |     |            | fixed32, n of them     | fixed32 | 1 byte  |
-**   +----------+-----+------------+------------------------+---------+---------+
+** +----------+-----+------------+------------------------+---------+---------+ | filter 0 | ... |
+** filter n-1 | offset of each filter  | end     | base_lg | |          |     |            |
+** fixed32, n of them     | fixed32 | 1 byte  |
+** +----------+-----+------------+------------------------+---------+---------+
 **
-** Offsets count from the block's first byte; end is where the filters end and the
-** offsets begin.  All integers are little-endian.
-**
-** Filter i is slot i: it has the keys of the data blocks that begin at file offsets
-** i << base_lg .. ((i+1) << base_lg) - 1.  If no data block begins there, the slot is
-** empty: it has 0 bytes and contains nothing.  LevelDB writes base_lg 11, 2 KiB.  It
-** shifts by base_lg, and what 64 and more would shift depends on the processor, so that a
-** block of such a base_lg may contain every key.
-** Source: LevelDB table/filter_block.cc, doc/table_format.md.
+** Offsets count from the block's first byte; end is where the filters end and the offsets begin.
+** Filter i is slot i: it has the keys of the data blocks that begin at file offsets i << base_lg
+** .. ((i+1) << base_lg) - 1.  If no data block begins there, the slot is empty: it has 0 bytes and
+** contains nothing.  What a base_lg of 64 and more shifts depends on the processor, so a block of
+** such a base_lg may contain every key. Source: LevelDB table/filter_block.cc,
+** doc/table_format.md.
 */
 
 #define BLOOM_FILTER_BLOCK_BASE_LG 11
@@ -70,8 +63,8 @@ static inline uint32_t bloom_crc32c_mask(uint32_t crc){
 /* end and base_lg, which every block has. */
 #define BLOOM_FILTER_BLOCK_MIN_BYTES 5
 
-/* A filter without probes, which may contain every key.  It stands in for filters that
-** cannot be read. */
+/* A filter without probes, which may contain every key: it stands in for those that are not read.
+** */
 #define BLOOM_ANY_KEY_FILTER_BYTES 2
 extern const uint8_t bloom_any_key_filter[BLOOM_ANY_KEY_FILTER_BYTES];
 
@@ -103,14 +96,12 @@ const char *bloom_filter_block_read(const uint8_t *bytes, size_t num_bytes,
 void bloom_filter_block_slot(const bloom_filter_block *block, size_t slot,
                              bloom_filter_slot *found);
 
-/* A block to write has slots up to the last in which a data block begins; num_keys[] has
-** the number of keys of each slot, duplicates counted.  bits_per_key is a finite
-** number > 0. */
-
-/* What a filter of n keys has a key: tenths[n] / 10, or, without tenths, bits_per_key. */
+/* A block to write has slots up to the last in which a data block begins; num_keys[] has the number
+** of keys of each slot, duplicates counted.  A filter of n keys has tenths[n] / 10 bits a key, or,
+** without tenths, bits_per_key, a finite number > 0. */
 typedef struct bloom_filter_block_bits {
   double bits_per_key;
-  const uint16_t *tenths; /* by number of keys; NULL: all filters have the same */
+  const uint16_t *tenths; /* or NULL */
 } bloom_filter_block_bits;
 
 /* Sets *num_bytes to the size of the block.  BLOOM_TOO_BIG, with *num_bytes untouched, if it is
@@ -131,25 +122,21 @@ void bloom_filter_block_add(const bloom_filter_block *block, uint8_t *bytes, siz
 /* -- Table files ------------------------------------------------------------ */
 
 /*
-** Finds the filter block of a LevelDB table file (.ldb, .sst) from the file's end.
+** +-------------+--------------+-----------+-------------+--------+ | data blocks | filter block |
+** metaindex | index block | footer |
+** +-------------+--------------+-----------+-------------+--------+
 **
-**   +-------------+--------------+-----------+-------------+--------+
-**   | data blocks | filter block | metaindex | index block | footer |
-**   +-------------+--------------+-----------+-------------+--------+
+** A handle is a block's file offset and size, two varint64.  Each block is followed by a trailer
+** of 5 bytes: its compression (0: none) and the masked CRC-32C of the block and that byte.  The
+** footer, 48 bytes, has the handles of the metaindex and of the index, zeros up to byte 40, and
+** the magic number 0xdb4775248b80fb57.
 **
-** A handle is a block's file offset and size, two varint64.  Each block is followed
-** by a trailer of 5 bytes: its compression (0 none, 1 Snappy) and the masked CRC-32C
-** of the block and that byte.
+** The metaindex maps "filter." and the policy's name to the filter block's handle.  It is a block
+** of entries, whose keys may share their beginning with the key before.  After them come the
+** offsets of those that share nothing, and the number of these offsets:
 **
-**   footer, 48 bytes: handle of the metaindex, handle of the index, zeros up to byte
-**   40, magic number 0xdb4775248b80fb57
-**
-** The metaindex maps "filter." and the policy's name to the filter block's handle.  It is
-** a block of entries, whose keys may share their beginning with the key before.  After the
-** entries come the offsets of those that share nothing, and the number of these offsets:
-**
-**   entry: shared, unshared, value_bytes (varint32 each), unshared bytes of the key, value
-**   end:   offsets (fixed32 each), number of offsets (fixed32)
+** entry: shared, unshared, value_bytes (varint32 each), unshared bytes of the key, value end:
+** offsets (fixed32 each), number of offsets (fixed32)
 **
 ** Source: LevelDB doc/table_format.md, table/format.cc, table/block.cc.
 */

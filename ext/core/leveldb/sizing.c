@@ -555,13 +555,16 @@ static uint32_t first_bits_per_key_x10(double fpr, uint64_t num_keys){
 }
 
 uint32_t bloom_min_bits_per_key_x10(double fpr, uint64_t num_keys, double *best_fpr){
+  const uint32_t first = first_bits_per_key_x10(fpr, num_keys);
   bloom_shape shape, last = {0, 0, 0, 0};
   double best = 1, rate;
-  uint32_t bits_per_key_x10;
+  uint32_t i;
   assert( fpr>0 && fpr<1 );
-  bits_per_key_x10 = first_bits_per_key_x10(fpr, num_keys);
-  for(; bits_per_key_x10<=BLOOM_MAX_TENTH_BITS; bits_per_key_x10++){
-    if( bloom_leveldb_shape(num_keys, bits_per_key_x10 / 10.0, &shape)!=BLOOM_OK ) break;
+  /* Those below the first come last: they count for the best rate alone. */
+  for(i=0; i<=BLOOM_MAX_TENTH_BITS - BLOOM_MIN_TENTH_BITS; i++){
+    const uint32_t bits_per_key_x10 = first + i<=BLOOM_MAX_TENTH_BITS ? first + i
+        : first + i - BLOOM_MAX_TENTH_BITS + BLOOM_MIN_TENTH_BITS - 1;
+    if( bloom_leveldb_shape(num_keys, bits_per_key_x10 / 10.0, &shape)!=BLOOM_OK ) continue;
     shape.num_bits = bloom_leveldb_reached_bits(shape.num_bits);
     /* Small and large filters have one shape for many sizes. */
     if( shape.num_bits==last.num_bits && shape.num_probes==last.num_probes ) continue;

@@ -43,10 +43,8 @@ bloom_status bloom_leveldb_shape(uint64_t num_keys, double bits_per_key, bloom_s
 ** Returns the false positive rate, 0..1, of a filter of this shape with num_keys different keys:
 ** the mean over at most 9,728 hashes of the probability that all bits of a hash are set, plus
 ** that of a key of the same hash, num_keys / 2^32.  The mean is left out where the textbook's
-** rate is less than 1/256 of the rest.  Takes up to some 3 ms.  What one interpolates between
-** sizes is no such rate: with 100,000 keys at 16 to 22 bits a tenth of a bit more or less is up
-** to four times the rate, and a table of 2,440 rates errs by more than 10 % for 18 % of the sizes
-** of 16,000 to 300,000 keys.
+** rate is less than 1/256 of the rest.  Takes up to some 3 ms.  No table of rates would do: with
+** 100,000 keys at 16 to 22 bits a tenth of a bit more or less is up to four times the rate.
 **
 ** Measured rates are within 10 % for 1e3..1e7 keys at 4..20 bits per key,
 ** resonances included: test/core/fpr_grid.csv, made by fpr_grid.c.
@@ -69,7 +67,7 @@ double bloom_modelled_keys(const bloom_shape *shape, uint64_t bits_set);
 /*
 ** Returns a size, in tenths of a bit per key, 10..1000, at which num_keys keys have this rate,
 ** 0 < fpr < 1: the smallest of those that are no outliers.  0 if there is none; *best_fpr, set then
-** only, is the least rate of all these sizes, 1 if none fits.  Takes some 0.01 ms, and 0.2 if
+** only, is the least rate of all these sizes, 1 if none fits.  Takes some 0.002 ms, and 0.2 if
 ** there is none.
 **
 ** Outliers are sizes where far more hashes resonate than where they are a tenth of a bit larger or

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "../../core/bits.h"
-#include "../../core/bloomfile/bloomfile.h"
 #include "../../core/encodings.h"
 #include "../connection.h"
 #include "../errors.h"
@@ -285,48 +284,37 @@ static int start_union(sqlite3 *db, merge_state *state, const bloom_filter *filt
   return SQLITE_OK;
 }
 
-/* Fails because filters of one encoding differ in shape. */
-static void fail_shapes(sqlite3_context *context, const bloom_filter *before,
-                        const bloom_filter *now){
-  const bloom_shape *a = &before->shape, *b = &now->shape;
-  if( now->encoding->add ){
-    bloom_fail(context, "bloom_merge(): filters must have one shape, not %lld bits and %d probes"
-                        " and then %lld bits and %d probes; build them with equal bits_per_key and"
-                        " capacity", (sqlite3_int64)a->num_bits, (int)a->num_probes,
-               (sqlite3_int64)b->num_bits, (int)b->num_probes);
-    return;
-  }
-  bloom_fail(context, "bloom_merge(): files must have one shape, not %lld units of %lld bytes and"
-                      " %d probes and then %lld units of %lld bytes and %d probes; build them with"
-                      " equal bits_per_key and capacity for equal sets",
-             (sqlite3_int64)a->num_slots, (sqlite3_int64)bloom_bloomfile_unit_bytes(a),
-             (int)a->num_probes, (sqlite3_int64)b->num_slots,
-             (sqlite3_int64)bloom_bloomfile_unit_bytes(b), (int)b->num_probes);
-}
-
 /* Adds one filter to the union.  SQLITE_OK, SQLITE_NOMEM, SQLITE_INTERRUPT, or SQLITE_ERROR
 ** with the error set on context. */
 static int merge_filter(sqlite3_context *context, merge_state *state, const bloom_filter *filter){
   sqlite3 *db = sqlite3_context_db_handle(context);
   const bloom_encoding *encoding = state->filter.encoding;
+  const bloom_shape *a = &state->filter.shape, *b = &filter->shape;
   bloom_stoppable now, before;
-  int has_bits;
+  uint64_t bits_set;
   if( state->bytes==NULL ) return start_union(db, state, filter);
   bloom_stoppable_init(&now, db, filter);
-  if( filter->encoding==encoding && bloom_shapes_are_equal(&filter->shape, &state->filter.shape) ){
+  if( filter->encoding==encoding && bloom_shapes_are_equal(a, b) ){
     return bloom_merge_filter(state->bytes, &now.filter) ? SQLITE_OK : SQLITE_INTERRUPT;
   }
   /* Bits are looked for only where shapes differ. */
-  has_bits = bloom_has_bits_set(&now.filter);
-  if( has_bits<=0 ) return has_bits<0 ? SQLITE_INTERRUPT : SQLITE_OK;
+  if( !bloom_count_filter_bits(&now.filter, (size_t)(b->num_bits / 8), &bits_set) ){
+    return SQLITE_INTERRUPT;
+  }
+  if( bits_set==0 ) return SQLITE_OK;
   bloom_stoppable_init(&before, db, &state->filter);
-  has_bits = bloom_has_bits_set(&before.filter);
-  if( has_bits<=0 ) return has_bits<0 ? SQLITE_INTERRUPT : start_union(db, state, filter);
+  if( !bloom_count_filter_bits(&before.filter, (size_t)(a->num_bits / 8), &bits_set) ){
+    return SQLITE_INTERRUPT;
+  }
+  if( bits_set==0 ) return start_union(db, state, filter);
   if( filter->encoding!=encoding ){
     bloom_fail(context, "bloom_merge(): filters must have one encoding, not '%s' and then '%s'",
                encoding->name, filter->encoding->name);
   }else{
-    fail_shapes(context, &state->filter, filter);
+    bloom_fail(context, "bloom_merge(): filters must have one shape, not %lld bits and %d probes"
+                        " and then %lld bits and %d probes; build them with equal bits_per_key and"
+                        " capacity", (sqlite3_int64)a->num_bits, (int)a->num_probes,
+               (sqlite3_int64)b->num_bits, (int)b->num_probes);
   }
   return SQLITE_ERROR;
 }

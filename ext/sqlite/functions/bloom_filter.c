@@ -20,7 +20,6 @@
 #include "../errors.h"
 #include "../hash_queue.h"
 #include "../size_args.h"
-#include "../source/equality.h"
 #include "functions.h"
 
 /* The size at which 1 % of other keys may be in the filter. */
@@ -81,7 +80,7 @@ static inline uint64_t hash_with(uint64_t before, uint64_t hash){
 }
 
 /* Appends a key to each combination there is. */
-static void combine_key(row_hashes *row, const bloom_equal_hashes *key){
+static void combine_key(row_hashes *row, const bloom_key_hashes *key){
   const int num_before = row->num_hashes;
   int i, j;
   if( key->is_maybe || num_before * key->num_hashes>MAX_COMBINATIONS ){
@@ -109,7 +108,7 @@ static int hash_row(
   row->hashes[0] = 0;
   /* All, also where there are too many combinations: each key has its kind. */
   for(i=0; i<num_keys; i++){
-    bloom_equal_hashes key = {.num_hashes = 1};
+    bloom_key_hashes key = {.num_hashes = 1};
     if( !bloom_has_one_hash(keys[i], &key.hashes[0])
      && bloom_equal_hashes_of(kinds, is_query, keys[i], &key)!=SQLITE_OK ) return SQLITE_NOMEM;
     if( !row->is_open ) combine_key(row, &key);
@@ -130,18 +129,6 @@ static int filter_may_equal_number(sqlite3_value *value, int *is_number){
   return SQLITE_OK;
 }
 
-/* Adds the cells of a number. */
-static int hash_number(int is_query, sqlite3_value *value, bloom_equal_hashes *key){
-  bloom_key_hashes cells;
-  int i;
-  const int rc = bloom_cell_hashes(value, is_query, &cells);
-  if( rc!=SQLITE_OK ) return rc;
-  key->is_maybe = cells.is_maybe;
-  key->num_hashes = cells.num_hashes;
-  for(i=0; i<cells.num_hashes && i<BLOOM_MAX_EQUAL_HASHES; i++) key->hashes[i] = cells.hashes[i];
-  return SQLITE_OK;
-}
-
 /* Hashes a row without NULL by the cells of its numbers and by its other values, which have one
 ** hash each; none if it has few numbers. */
 FILTER_NOINLINE static int hash_cells(
@@ -153,9 +140,9 @@ FILTER_NOINLINE static int hash_cells(
   row->num_hashes = 1;
   row->hashes[0] = BLOOM_GOLDEN_RATIO; /* other hashes than those of all combinations */
   for(i=0; i<num_keys && !row->is_open; i++){
-    bloom_equal_hashes key;
+    bloom_key_hashes key;
     int is_number, rc = filter_may_equal_number(keys[i], &is_number);
-    if( rc==SQLITE_OK && is_number ) rc = hash_number(is_query, keys[i], &key);
+    if( rc==SQLITE_OK && is_number ) rc = bloom_cell_hashes(keys[i], is_query, &key);
     else if( rc==SQLITE_OK ) rc = bloom_equal_hashes_of(kinds, is_query, keys[i], &key);
     if( rc!=SQLITE_OK ) return rc;
     num_numbers += is_number;
@@ -268,7 +255,7 @@ static int has_any_hash(const equal_filter *filter, int num_hashes, const uint64
 }
 
 FILTER_NOINLINE static int test_key(equal_filter *filter, sqlite3_value *value){
-  bloom_equal_hashes key;
+  bloom_key_hashes key;
   if( bloom_equal_hashes_of(&filter->kinds, 1, value, &key)!=SQLITE_OK ) return BLOOM_TEST_NOMEM;
   if( key.num_hashes==0 ) return BLOOM_TEST_NULL;
   return key.is_maybe || has_any_hash(filter, key.num_hashes, key.hashes);

@@ -47,7 +47,7 @@ typedef struct facts_cursor {
 
 static int facts_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
   facts_cursor *info = (facts_cursor *)cursor;
-  sqlite3 *db = bloom_tvf_db(cursor);
+  sqlite3 *db = cursor->db;
   bloom_stoppable stoppable;
   bloom_filter storage;
   const bloom_filter *filter;

@@ -204,7 +204,6 @@ static const key_type *key_type_named(const char *name, key_type *decimal){
 static const key_type *find_key_type(sqlite3_context *context, sqlite3_value **args,
                                      key_type *decimal){
   const char *name = type_name_of(context, args[1]);
-  const char *first;
   const key_type *type;
   if( name==NULL ) return NULL;
   type = key_type_named(name, decimal);
@@ -214,14 +213,11 @@ static const key_type *find_key_type(sqlite3_context *context, sqlite3_value **a
                "bloom_key(): argument 3 (secret) is missing: 'siphash' takes a BLOB of 16 bytes");
     return NULL;
   }
-  first = type_name_of(context, args[0]);
-  if( first==NULL ) return NULL;
   bloom_fail_literal(context, (bloom_arg){"bloom_key", 2, "type", args[1]},
                      key_arg_literal(args[1]),
                      "'int32', 'int64', 'float', 'double', 'uuid', 'decimal(18,2)', 'fixed32', "
                      "'fixed64', 'big32', 'big64', 'varint32', 'varint64' or, with a secret, "
-                     "'siphash'",
-                     key_type_named(first, decimal) ? "the value comes before the type" : NULL);
+                     "'siphash'", NULL);
   return NULL;
 }
 

@@ -261,14 +261,14 @@ static void sets_next(bloom_tvf_cursor *cursor){
 static const char *sets_hint(bloom_tvf_cursor *cursor, sqlite3_value *key){
   const void *handle = sqlite3_value_pointer(key, bloom_handle_type);
   const int is_file = sqlite3_value_type(key)==SQLITE_BLOB
-      || bloom_handle_find(bloom_tvf_db(cursor), handle);
+      || bloom_handle_find(cursor->db, handle);
   return is_file ? "; the file comes first" : "";
 }
 
 static int sets_file_arg(bloom_tvf_cursor *cursor, sqlite3_value *value, sqlite3_value *key,
                          bloom_filter *storage, const bloom_filter **file){
   char **error = &cursor->base.pVtab->zErrMsg;
-  const int rc = bloom_filter_arg(bloom_tvf_db(cursor), value, storage, file);
+  const int rc = bloom_filter_arg(cursor->db, value, storage, file);
   if( rc==SQLITE_MISMATCH ){
     return bloom_fail_vtab(error, NO_BLOOMFILE "%s%s", bloom_type_name(value),
                            sets_hint(cursor, key));
@@ -293,11 +293,11 @@ static int sets_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
   sets->num_mask_bytes = bloom_bloomfile_unit_bytes(&file->shape);
   sets->mask = sqlite3_malloc64(sets->num_mask_bytes);
   if( sets->mask==NULL ) return SQLITE_NOMEM;
-  bloom_stoppable_init(&stoppable, bloom_tvf_db(cursor), file);
+  bloom_stoppable_init(&stoppable, cursor->db, file);
   rc = bloom_bloomfile_sets(&stoppable.filter, hash, sets->mask, NULL);
   if( rc<=0 ) return rc<0 ? SQLITE_INTERRUPT : SQLITE_OK;
   if( cursor->wants_rowids ){
-    rc = bloom_hash_of_bytes(bloom_tvf_db(cursor), file->bytes, file->shape.num_bytes,
+    rc = bloom_hash_of_bytes(cursor->db, file->bytes, file->shape.num_bytes,
                              &sets->first_rowid);
     if( rc!=SQLITE_OK ) return rc;
     sets->first_rowid += hash;

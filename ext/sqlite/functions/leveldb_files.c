@@ -85,14 +85,14 @@ static int slots_arg(slots_cursor *slots, sqlite3_value *value, const char *what
                      const uint8_t **bytes, size_t *num_bytes){
   const int type = sqlite3_value_type(value);
   const void *pointer = sqlite3_value_pointer(value, bloom_handle_type);
-  const int is_handle = pointer && bloom_handle_find(bloom_tvf_db(&slots->base), pointer);
+  const int is_handle = pointer && bloom_handle_find(slots->base.db, pointer);
   *bytes = NULL;
   *num_bytes = 0;
   /* The type of a handle is NULL, too. */
   if( type==SQLITE_NULL && !is_handle ) return SQLITE_OK;
   if( type!=SQLITE_BLOB ){
     return bloom_fail_vtab(&slots->base.base.pVtab->zErrMsg, "%s(): argument 1 %s, not %s",
-                           bloom_tvf_of(&slots->base)->name, what,
+                           slots->base.function->name, what,
                            is_handle ? "a handle" : bloom_type_name(value));
   }
   *bytes = sqlite3_value_blob(value);

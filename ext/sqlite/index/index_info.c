@@ -322,7 +322,7 @@ static int info_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
   int rc;
   if( sqlite3_value_type(args[0])==SQLITE_NULL ) return SQLITE_OK;
   if( name==NULL || (has_schema && schema==NULL) ) return SQLITE_NOMEM;
-  info->connection = bloom_connection_get(bloom_tvf_db(cursor));
+  info->connection = bloom_connection_get(cursor->db);
   if( info->connection==NULL ) return SQLITE_NOMEM;
   rc = info_find(info, name, schema, &words);
   if( rc==SQLITE_OK ){

@@ -7,7 +7,7 @@
 
 #include "../../core/debug.h"
 #include "../../core/parquet/parquet.h"
-#include "../real_cells.h"
+#include "../key.h"
 #include "sql.h"
 
 /* A text of this size needs no memory to be changed in. */

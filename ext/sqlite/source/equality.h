@@ -15,7 +15,7 @@
 **   asked    what it may be stored by
 **
 ** Where the column can hold TEXT the key of a REAL is its cell, for texts of it may have fewer
-** digits, and versions of SQLite read some decimals as neighbouring REALs: real_cells.h.
+** digits, and versions of SQLite read some decimals as neighbouring REALs: ../key.h.
 **
 ** Which text looks like which number is for the SQLite that runs to say.  Source:
 ** sqlite.org/datatype3.html, sections 4.2 and 7.1.

@@ -8,7 +8,6 @@
 #include "../../core/bytes.h"
 #include "../../core/debug.h"
 #include "../../core/parquet/parquet.h"
-#include "../real_cells.h"
 #include "../key.h"
 #include "sql.h"
 
