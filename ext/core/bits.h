@@ -20,8 +20,8 @@ static inline uint64_t bloom_popcount_bytes(uint64_t x){
 /* Returns the number of bits set in num_bytes bytes. */
 uint64_t bloom_count_bits(const uint8_t *bytes, size_t num_bytes);
 
-/* Counts the bits set in the first num_bytes bytes of a filter's bit array, in steps between
-** which the filter's interrupt can stop it.  Returns 0 if it did, else 1. */
+/* Counts the bits set in the first num_bytes bytes of a filter's bit array.  Returns 0 if the
+** filter's interrupt stopped it, else 1. */
 int bloom_count_filter_bits(const bloom_filter *filter, size_t num_bytes, uint64_t *bits_set);
 
 /* Adds all keys of another filter, whose encoding and shape filter has.  Returns 0 if other's

@@ -1,12 +1,10 @@
 /*
-** An integer's decimal text, as SQL's CAST(x AS TEXT) returns it: by the default rule
-** these are the key bytes of an INTEGER.  No other file renders it.
+** An integer's decimal text, as SQL's CAST(x AS TEXT) returns it: by the default rule these are
+** the key bytes of an INTEGER.
 **
-** Three digits are rendered at a time.  A fixed-point number has the first three digits
-** as its integer part; multiplied by 1000, it has the next three there.  Few instructions
-** matter more than few cycles, because the processor does SQLite's own work at the same
-** time.  The text stays in registers, so that hashing it needs no round trip through
-** memory.
+** Three digits are rendered at a time: a fixed-point number has the first three as its integer
+** part; multiplied by 1000, it has the next three there.  The text stays in registers, so that
+** hashing it needs no round trip through memory.
 */
 #ifndef BLOOM_CORE_DECIMAL_H
 #define BLOOM_CORE_DECIMAL_H

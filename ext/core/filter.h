@@ -1,18 +1,15 @@
 /*
-** What every file of the core builds on: its vocabulary, what an encoding is, and the
-** path of one key from SQL value to bits:
+** What every file of the core builds on: its vocabulary, what an encoding is, and the path of one
+** key from SQL value to bits:
 **
-**   SQL value          --sqlite/key.h-->               integer or bytes
-**   integer or bytes   --an encoding's hash-->         hash, 32 or 64 bits
-**   hash               --an encoding's add or test-->  bits
+** SQL value          --sqlite/key.h-->               integer or bytes integer or bytes   --an
+** encoding's hash-->         hash, 32 or 64 bits hash               --an encoding's add or test-->
+** bits
 **
-** An encoding is one way of writing a filter as bytes.  Each encoding has a folder
-** beside this file (bloomfile/, leveldb/, parquet/) and a row in the lists of
-** encodings.c, whose lengths and names stand in encodings.h.  Only they know all encodings:
-** no encoding knows another, and this file knows none.
-**
-** The core is pure C11: it does not know SQLite, allocates nothing, and keeps no mutable
-** state.  Filters are plain bytes; ../FORMATS.md has their layouts.
+** An encoding is one way of writing a filter as bytes; ../FORMATS.md has the layouts.  Each has a
+** folder beside this file and a row in the list of encodings.c, which alone knows all: no encoding
+** knows another, and this file knows none.  The core is pure C11: it does not know SQLite,
+** allocates nothing, and keeps no mutable state.
 */
 #ifndef BLOOM_CORE_FILTER_H
 #define BLOOM_CORE_FILTER_H
@@ -26,8 +23,7 @@ typedef enum bloom_status {
   BLOOM_TOO_BIG /* a size does not fit in size_t */
 } bloom_status;
 
-/* The hash value of one key, in the low hash_value_bytes bytes.  A filter cannot tell
-** keys with equal hashes apart. */
+/* The hash value of one key, in the low hash_value_bytes bytes. */
 typedef uint64_t bloom_hash_value;
 
 /* Hashes in a chain of runs, so that a set can grow without being copied. */
@@ -47,8 +43,7 @@ typedef struct bloom_shape {
   uint32_t num_probes; /* bits tested per key */
 } bloom_shape;
 
-/* Scanning a large filter takes seconds.  Scans poll for an interrupt after so many bytes, which
-** take a few ms at most. */
+/* Scans of large filters poll for an interrupt after so many bytes, which take a few ms at most. */
 #define BLOOM_STEP_BYTES ((size_t)1 << 19)
 
 /* Returns how many of num_left bytes a scan reads before it polls again. */
@@ -71,8 +66,7 @@ typedef struct bloom_filter {
   const uint8_t *bits;  /* its bit array, within bytes */
   bloom_shape shape;    /* 0 slots or 0 probes mean what the encoding says */
   uint64_t reciprocal;  /* of num_slots, if the encoding needs it */
-  /* Polled by functions that read the whole filter (describe, measured_fpr, sets of a BloomFile,
-  ** bits.h).  NULL: never interrupted. */
+  /* Polled by functions that read the whole filter; NULL: never interrupted. */
   const bloom_interrupt *interrupt;
 } bloom_filter;
 
@@ -81,8 +75,7 @@ static inline int bloom_is_stopped(const bloom_filter *filter){
   return filter->interrupt && filter->interrupt->is_interrupted(filter->interrupt->data);
 }
 
-/* What bloom_info() says about a filter.  A negative number or NULL: this does not apply
-** to the filter, or it is unknown. */
+/* What bloom_info() says about a filter.  Negative or NULL: it does not apply, or is unknown. */
 typedef struct bloom_facts {
   const char *encoding;
   int64_t num_bits;      /* that keys can set */
@@ -95,7 +88,6 @@ typedef struct bloom_facts {
   const char *note;      /* a warning in plain words, or NULL */
 } bloom_facts;
 
-/* Nothing is known yet. */
 static const bloom_facts bloom_no_facts = {NULL, -1, -1, -1, -1, -1, -1, -1, NULL};
 
 #define BLOOM_NO_MAGIC (-1)
@@ -150,22 +142,19 @@ typedef struct bloom_encoding {
 
   /* -- Reading ------------------------------------------------------------ */
 
-  /* The first byte of every filter of this encoding: bytes that begin with another one
-  ** need not be read.  BLOOM_NO_MAGIC if filters may begin with any byte. */
+  /* The first byte of every filter; BLOOM_NO_MAGIC if it may be any. */
   int magic;
 
   /* Reads *filter from bytes and returns 1; *filter is usable, whatever the bytes.
   ** Returns 0, with *filter untouched, if the bytes are not of this encoding. */
   int (*read)(const uint8_t *bytes, size_t num_bytes, bloom_filter *filter);
 
-  /* Returns 1 if bytes begin with a complete header of this encoding, whatever it states.
-  ** Those that read() does not take are damaged then, and not another encoding's filter.
-  ** NULL if magic is BLOOM_NO_MAGIC. */
+  /* Returns 1 if bytes begin with a complete header of this encoding, whatever it states: those
+  ** that read() does not take are damaged then.  NULL if magic is BLOOM_NO_MAGIC. */
   int (*has_header)(const uint8_t *bytes, size_t num_bytes);
 
-  /* NULL if the filter can be merged with others and, where the encoding has add(), keys
-  ** can be added to it.  Else the reason why not, as the end of a message that begins
-  ** with "the filter is".  NULL instead of a function: that is so of every filter. */
+  /* NULL if the filter can be merged with others and, where the encoding has add(), keys can be
+  ** added to it; else why not, as the end of that message.  No function: all filters can. */
   const char *(*readonly_reason)(const bloom_filter *filter);
 
   /* Describes a filter.  What takes reading its bits is set only if count_bits is. */

@@ -37,11 +37,8 @@ typedef struct bloom_tuple_value {
   uint32_t num_bytes;
 } bloom_tuple_value;
 
-/*
-** Reads the value at *next, which is before end, and moves *next past it.  Returns 0, with
-** *next untouched, if the bytes are no value of a tuple: they have another tag, end in the
-** middle, or are a REAL that is not a number.
-*/
+/* Reads the value at *next, which is before end, and moves *next past it.  Returns 0, with *next
+** untouched, if the bytes are no value of a tuple. */
 int bloom_tuple_read(const uint8_t **next, const uint8_t *end, bloom_tuple_value *value);
 
 /* Returns the number of values in these bytes; -1 if they are not a tuple, which has at least

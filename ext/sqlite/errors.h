@@ -1,8 +1,6 @@
 /*
-** The four ways to fail, and the texts that several files need.  A message names the
-** function, the argument and the range, and is written where the function fails.  Where
-** SQLite has words of its own, for no memory, too big and interrupted, they are
-** sqlite3_result_error_code()'s.
+** Failing.  A message names the function, the argument and the range.  Where SQLite has words of
+** its own, for no memory, too big and interrupted, they are sqlite3_result_error_code()'s.
 */
 #ifndef BLOOM_SQLITE_ERRORS_H
 #define BLOOM_SQLITE_ERRORS_H

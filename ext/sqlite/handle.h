@@ -1,15 +1,13 @@
 /*
 ** Handles: what bloom_open() returns in place of a filter, as a pointer value.
 **
-** SQLite frees the object of a pointer value together with the value that it was made
-** for, but copies of the value may live on: nullif() and first_value() make copies, and
-** an application's function may keep one for as long as it likes.  So the pointer of a
-** handle is not an address but a number that was never used before, which is looked up
-** each time.  A copy finds the filter that it was made from; once that is closed, it finds
-** nothing and counts as NULL.  No copy costs memory, and no pointer is ever dereferenced.
+** SQLite frees the object of a pointer value together with the value that it was made for, but
+** copies of the value may live on.  So the pointer of a handle is not an address but a number that
+** was never used before, which is looked up each time.  A copy finds the filter that it was made
+** from; once that is closed, it finds nothing and counts as NULL.
 **
-** The numbers of open handles are in one array for the whole process, because the
-** destructor of a value does not know its connection.  Threads share it without a lock.
+** The numbers of open handles are in one array for the whole process, because the destructor of a
+** value does not know its connection.  Threads share it without a lock.
 */
 #ifndef BLOOM_SQLITE_HANDLE_H
 #define BLOOM_SQLITE_HANDLE_H

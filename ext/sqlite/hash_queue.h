@@ -9,14 +9,9 @@
 
 /* -- A queue ---------------------------------------------------------------- */
 
-/*
-** The hashes of an aggregate's keys, first in, first out: a step pushes one, and a window's
-** inverse step pops one.  It takes 4 or 8 bytes a hash, as wide as the encoding's hashes
-** are, and at most one chunk's slack.  Nothing is copied as it grows.
-*/
-
-/* The number of hashes in the largest chunk.  Each chunk is twice as large as the one
-** before, up to this. */
+/* First in, first out.  It takes 4 or 8 bytes a hash, as wide as the encoding's hashes are, and at
+** most one chunk's slack.  Each chunk is twice as large as the one before, up to so many hashes.
+** */
 #define BLOOM_CHUNK_MAX_HASHES 65536
 
 typedef struct bloom_hash_chunk {
@@ -37,8 +32,7 @@ typedef struct bloom_hash_queue {
 /* Adds an empty chunk to push to.  SQLITE_OK; or SQLITE_NOMEM, with the queue unchanged. */
 int bloom_hash_queue_add_chunk(bloom_hash_queue *queue);
 
-/* Adds a hash.  SQLITE_OK; or SQLITE_NOMEM, with the queue unchanged.  Inline because it
-** runs once a row. */
+/* Adds a hash.  SQLITE_OK; or SQLITE_NOMEM, with the queue unchanged. */
 static inline int bloom_hash_queue_push(bloom_hash_queue *queue, bloom_hash_value hash){
   bloom_hash_chunk *chunk = queue->last;
   if( chunk==NULL || chunk->end==chunk->max_hashes ){
@@ -69,10 +63,6 @@ uint32_t bloom_hash_queue_count(const bloom_hash_queue *queue, uint32_t *counts)
 void bloom_hash_queue_clear(bloom_hash_queue *queue);
 
 /* -- A set ------------------------------------------------------------------ */
-
-/*
-** A set of hashes in memory.
-*/
 
 /* Memory set to zero is an empty set. */
 typedef struct bloom_hash_set {

@@ -1,18 +1,14 @@
 /*
 ** Which key an SQL value is:
 **
-**   NULL                       no key
-**   BLOB                       its bytes
-**   TEXT                       its UTF-8 bytes, NULs included, in any database encoding
-**   INTEGER                    an integer
-**   REAL equal to an INTEGER   that integer: 1.0, -0.0
-**   any other REAL             its 8 bytes, IEEE 754 little-endian
+** NULL                       no key BLOB                       its bytes TEXT
+** its UTF-8 bytes, NULs included, in any database encoding INTEGER                    an integer
+** REAL equal to an INTEGER   that integer: 1.0, -0.0 any other REAL             its 8 bytes, IEEE
+** 754 little-endian
 **
-** Each encoding decides how an integer becomes bytes.  By the default rule, that of
-** LevelDB's encoding and bloom_partition(), they are its decimal text: then 1, 1.0, '1'
-** and x'31' are one key, and a join on columns of different types loses no row.  The text
-** of a REAL is never used, because it depends on the version of SQLite.
-** Collations are not applied.
+** Each encoding decides how an integer becomes bytes; by the default rule they are its decimal
+** text: then 1, 1.0, '1' and x'31' are one key.  The text of a REAL is never used, because it
+** depends on the version of SQLite.  Collations are not applied.
 */
 #ifndef BLOOM_SQLITE_KEY_H
 #define BLOOM_SQLITE_KEY_H
@@ -58,7 +54,7 @@ int bloom_read_number(const char *text, double *number);
 /* Returns the key of a REAL: BLOOM_KEY_INTEGER or BLOOM_KEY_BYTES. */
 bloom_key_kind bloom_real_key_of(double value, bloom_key *key);
 
-/* Does what bloom_key_of() does, for the rarer types, REAL and BLOB. */
+/* Returns the key of a REAL or a BLOB. */
 bloom_key_kind bloom_key_of_slow(sqlite3_value *value, bloom_key *key);
 
 /* Reads the key of a function's argument as bytes by the default rule: an integer is its decimal

@@ -45,8 +45,8 @@ int bloom_read_capacity(sqlite3_context *context, bloom_arg arg, sqlite3_int64 *
 ** integer; else returns 0. */
 int bloom_integer_arg(sqlite3_value *value, sqlite3_int64 *integer);
 
-/* Returns the text of a TEXT that names something, as a C string.  A text that contains a NUL
-** names nothing: for it this is "".  NULL if there is no memory. */
+/* Returns the text of a TEXT that names something, "" for one with a NUL; NULL if there is no
+** memory. */
 const char *bloom_name_arg(sqlite3_value *value);
 
 /* What was meant by a text in the place of a number, as in bloom_fail_arg(): '1%' is 0.01.  NULL
@@ -66,9 +66,8 @@ int bloom_take_encoding(
 
 /* -- The same on every row ---------------------------------------------------------- */
 
-/* Reads an aggregate's arguments on one row: *kept, empty before the first, gets that
-** row's, and those of all later rows must agree.  SQLite calls an aggregate anew for each
-** group, and for each partition of a window.  SQLITE_OK, or the error set on context. */
+/* Reads an aggregate's arguments on one row: *kept, empty before the first, gets that row's, and
+** those of all later rows must agree.  SQLITE_OK, or the error set on context. */
 int bloom_keep_size_args(
   sqlite3_context *context, const bloom_sized_function *function, int num_args,
   sqlite3_value **args, bloom_size_args *kept
@@ -89,8 +88,7 @@ int bloom_find_bits_per_key(
 double bloom_least_size(double bits_per_key);
 
 /* Finds the shape of a filter for num_keys keys at so many bits.  SQLITE_OK with *shape set, or
-** SQLite's own "too big" error set on context if SQLITE_LIMIT_LENGTH forbids a BLOB of that
-** size. */
+** SQLite's own "too big" error set on context. */
 int bloom_find_shape(
   sqlite3_context *context, const bloom_encoding *encoding, uint64_t num_keys, double bits_per_key,
   bloom_shape *shape

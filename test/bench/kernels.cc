@@ -41,7 +41,6 @@ extern "C" {
 #include "../../ext/core/encodings.h"
 #include "../../ext/core/leveldb/leveldb.h"
 #include "../../ext/core/parquet/parquet.h"
-#include "../../ext/core/parquet/kernels.h"
 }
 
 #ifdef HAVE_ROCKSDB
@@ -174,9 +173,9 @@ void BuildOurs(const bloom_encoding& encoding, size_t n, OurFilter* filter, Hash
     runs[i] = {i + 1 < runs.size() ? &runs[i + 1] : nullptr, hashes, num};
   }
   std::free(filter->bytes);
-  encoding.writer->shape(n, kBitsPerKey, &filter->shape);
+  encoding.shape(n, kBitsPerKey, &filter->shape);
   filter->bytes = static_cast<uint8_t*>(std::malloc(filter->shape.num_bytes));
-  encoding.writer->clear(&filter->shape, filter->bytes);
+  encoding.clear(&filter->shape, filter->bytes);
   add(filter, runs.data());
 }
 
@@ -365,7 +364,7 @@ void RaceHash(size_t n) {
       }
       OurFilter parquet;
       std::vector<uint64_t> long_hashes(n);
-      bloom_encoding_parquet.writer->shape(n, kBitsPerKey, &parquet.shape);
+      bloom_encoding_parquet.shape(n, kBitsPerKey, &parquet.shape);
       parquet.bytes = static_cast<uint8_t*>(std::calloc(parquet.shape.num_bytes, 1));
       for (size_t i = 0; i < n; i++) long_hashes[i] = ParquetHash(keys, i);
       for (size_t row = 0; bloom_parquet_all_kernels[row]; row++) {

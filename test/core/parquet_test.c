@@ -14,7 +14,6 @@
 #include "../../ext/core/encodings.h"
 #include "../../ext/core/leveldb/leveldb.h"
 #include "../../ext/core/parquet/parquet.h"
-#include "../../ext/core/parquet/kernels.h"
 
 static const bloom_encoding *const parquet = &bloom_encoding_parquet;
 

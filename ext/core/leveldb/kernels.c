@@ -2,7 +2,7 @@
 ** The kernels: portable C, which is the reference and the row of every processor that has no
 ** other; and AVX2.
 */
-#include "kernels.h"
+#include "leveldb.h"
 
 /* Writes one probe after the other; no branch depends on a position.  Arrays of lanes gain
 ** nothing from SSE2, and GCC 12.2 -O3 compiles such a loop wrongly. */

@@ -1,24 +1,16 @@
 /*
 ** LevelDB's filter, "leveldb.BuiltinBloomFilter2": from hash to bits.
 **
-**   +--------------------------------+------------+
-**   | bits, num_bits/8 bytes         | num_probes |
-**   +--------------------------------+------------+
+** +--------------------------------+------------+ | bits, num_bits/8 bytes         | num_probes |
+** +--------------------------------+------------+
 **
-** Bit i is bit i%8 of byte i/8.  Probe j of a hash tests bit
-** (hash + j*delta) mod 2^32 mod num_bits, delta = hash rotated right by 17
-** [Kirsch, Mitzenmacher 2006: one hash drives every probe].
-** Positions have 32 bits, so bits from 2^32 on are never set.
+** Bit i is bit i%8 of byte i/8.  Probe j of a hash tests bit (hash + j*delta) mod 2^32 mod
+** num_bits, delta = hash rotated right by 17.  Positions have 32 bits, so bits from 2^32 on are
+** never set.
 **
-** Any bytes can be read.  For bytes that are no filter the answer is LevelDB's, the same
-** for every key:
-**
-**   too short   fewer than 2 bytes         0: contains nothing
-**   no probes   the last byte is 0         1
-**   reserved    the last byte is over 30,  1
-**               for encodings to come
-**
-** Source: LevelDB util/bloom.cc.
+** Any bytes can be read.  Bytes that are no filter have LevelDB's answer for every key: 0 where
+** they are too short, fewer than 2; 1 where the last byte is 0, no probes, or over 30, reserved
+** for encodings to come.  Source: LevelDB util/bloom.cc.
 */
 #ifndef BLOOM_CORE_LEVELDB_H
 #define BLOOM_CORE_LEVELDB_H
@@ -26,9 +18,9 @@
 #include <stddef.h>
 
 #include "../bytes.h"
+#include "../debug.h"
 #include "../decimal.h"
 #include "../filter.h"
-#include "kernels.h"
 #include "sizing.h"
 
 #define BLOOM_LEVELDB_MIN_BYTES  2  /* fewer are too short */
@@ -39,25 +31,13 @@ extern const bloom_encoding bloom_encoding_leveldb;
 /* Writes a filter without keys to filter[0 .. shape->num_bytes). */
 void bloom_leveldb_clear(const bloom_shape *shape, uint8_t *filter);
 
-/*
-** Adds the keys that have these hashes to a filter of this shape; shape->num_probes is
-** 1..30.  Neither their order nor duplicates matter.
-*/
+/* Adds the keys that have these hashes to a filter of this shape; shape->num_probes is 1..30. */
 void bloom_leveldb_add(const bloom_shape *shape, uint8_t *filter, const bloom_hash_run *runs);
-
-/* Does what bloom_leveldb_add() does, with kernels that the caller chooses, for tests and
-** benchmarks. */
-void bloom_leveldb_add_by(const bloom_leveldb_kernels *kernels, const bloom_shape *shape,
-                          uint8_t *filter, const bloom_hash_run *runs);
 
 /* -- The hash --------------------------------------------------------------- */
 
-/*
-** LevelDB's hash of 32 bits, with the seed that its filters use.
-** Source: LevelDB util/hash.cc, Hash(); util/bloom.cc, BloomHash().
-*/
-
-#define LEVELDB_HASH_SEED       0xbc9f1d34u /* LevelDB util/bloom.cc, BloomHash() */
+/* Source: LevelDB util/hash.cc, Hash(); util/bloom.cc, BloomHash(). */
+#define LEVELDB_HASH_SEED       0xbc9f1d34u
 #define LEVELDB_HASH_MULTIPLIER 0xc6a4a793u
 
 /* Hashes one word of a key: shift is 16 for a word of 4 bytes, 24 for a tail of 1 to 3. */
@@ -97,5 +77,100 @@ static inline uint32_t bloom_leveldb_hash_int64(int64_t value){
   /* 20 bytes at most: the third word has four. */
   return bloom_leveldb_hash_word(hash, (uint32_t)text[2], num_bytes>=4 ? 16 : 24);
 }
+
+/* -- Kernels ------------------------------------------------------------------ */
+
+/*
+** The loops that are worth vector code: they compute the positions of the probes of many hashes.
+** There is one row of functions for each instruction set.  Rows differ in speed only: all return
+** the same bits, and the scalar one is the reference.  Each call chooses a row that the processor
+** and its system support; a call handles many hashes.
+*/
+
+/* The number of hashes that AVX2 handles side by side. */
+#define BLOOM_LEVELDB_MAX_LANES 8
+
+/*
+** x mod num_bits without a division.
+** With reciprocal = floor((2^32 - 1) / num_bits) the quotient x * reciprocal / 2^32
+** is right or one too small, so that one conditional subtraction corrects it
+** [Warren, Hacker's Delight, 10].  From 2^32 bits on, positions are the probes
+** themselves: both members are 0, and the result is x.
+*/
+typedef struct bloom_leveldb_divisor {
+  uint32_t num_bits;
+  uint32_t reciprocal;
+} bloom_leveldb_divisor;
+
+/* Returns the divisor for num_bits bits, in 1..2^32. */
+static inline bloom_leveldb_divisor bloom_leveldb_divisor_of(uint64_t num_bits){
+  bloom_leveldb_divisor divisor = {(uint32_t)num_bits, 0};
+  assert( num_bits>0 && num_bits<=(uint64_t)UINT32_MAX + 1 );
+  if( num_bits<=UINT32_MAX ) divisor.reciprocal = UINT32_MAX / divisor.num_bits;
+  return divisor;
+}
+
+static inline uint32_t bloom_leveldb_mod(uint32_t x, bloom_leveldb_divisor divisor){
+  const uint32_t quotient = (uint32_t)((uint64_t)x * divisor.reciprocal >> 32);
+  const uint32_t rest = x - quotient * divisor.num_bits;
+  const uint32_t less = rest - divisor.num_bits;
+  return rest<less ? rest : less; /* less wraps around if rest < num_bits */
+}
+
+/* Returns the step between a hash's probes.  Double hashing: one hash drives every probe [Kirsch,
+** Mitzenmacher 2006]. */
+static inline uint32_t bloom_leveldb_delta(uint32_t hash){
+  return hash >> 17 | hash << 15;
+}
+
+/* The positions begin .. begin+num_bits-1, which one pass over the hashes sets; num_bits
+** is above 0, begin + num_bits at most 2^32. */
+typedef struct bloom_leveldb_part {
+  uint32_t begin;
+  uint32_t num_bits;
+} bloom_leveldb_part;
+
+static inline uint32_t bloom_leveldb_is_in(uint32_t position, bloom_leveldb_part part){
+  return position - part.begin < part.num_bits; /* wraps around if position < begin */
+}
+
+typedef struct bloom_leveldb_kernels {
+  const char *name;
+
+  /* Larger filters are written part after part.  Each pass costs positions() of all
+  ** hashes but saves cache misses, so the faster positions() is, the smaller are the
+  ** parts.  8 MB, 2,048 pages, is what a large TLB reaches, and hardly slower than what
+  ** an L2 cache holds. */
+  uint32_t max_part_bytes;
+
+  /* 1 if this processor and its system can run this row; NULL: every one that it is built
+  ** for can. */
+  int (*is_supported)(void);
+
+  /* Writes the positions of all probes of all hashes, in an order of its own: those that lie
+  ** in *part, or, if that is NULL, all.  Returns their number.  num_hashes is a multiple of
+  ** BLOOM_LEVELDB_MAX_LANES; positions[] has room for all positions. */
+  size_t (*positions)(const bloom_leveldb_part *part, bloom_leveldb_divisor divisor,
+                      uint32_t num_probes,
+                      const uint32_t *hashes, size_t num_hashes, uint32_t *positions);
+} bloom_leveldb_kernels;
+
+extern const bloom_leveldb_kernels bloom_leveldb_kernels_scalar;
+#if BLOOM_SIMD_X86
+extern const bloom_leveldb_kernels bloom_leveldb_kernels_avx2;
+#endif
+
+/* Every row of this build, the fastest first, the scalar one last; NULL ends the list. */
+#define BLOOM_LEVELDB_NUM_KERNELS (BLOOM_SIMD_X86 + 1)
+extern const bloom_leveldb_kernels *const
+  bloom_leveldb_all_kernels[BLOOM_LEVELDB_NUM_KERNELS + 1];
+
+/* Returns the fastest row that is supported. */
+const bloom_leveldb_kernels *bloom_leveldb_best_kernels(void);
+
+/* Does what bloom_leveldb_add() does, with kernels that the caller chooses, for tests and
+** benchmarks. */
+void bloom_leveldb_add_by(const bloom_leveldb_kernels *kernels, const bloom_shape *shape,
+                          uint8_t *filter, const bloom_hash_run *runs);
 
 #endif

@@ -1,11 +1,10 @@
 /*
 ** The model of the false positive rate; sizing.h has its reasons.
 **
-** The size for a rate is searched by a closed form, since a search asks for hundreds of rates.
-** The form takes positions as set independently of each other; together[] has by how much that
-** errs, which hardly depends on the size, but for outliers: where a small multiple of 1/num_bits
-** modulo 65537 is near 0, far more hashes resonate, for up to five times the rate.  They are
-** passed over.
+** The size for a rate is searched by a closed form, which takes positions as set independently of
+** each other; together[] has by how much that errs.  That hardly depends on the size, but for
+** outliers: where a small multiple of 1/num_bits modulo 65537 is near 0, far more hashes resonate,
+** for up to five times the rate.  They are passed over.
 */
 #include "sizing.h"
 
@@ -64,9 +63,8 @@ static inline double at_most(double number, double most){
 #define MAX_OTHERS         8192
 #define KEYS_PER_OTHER     16
 
-/* The sample is as large as the textbook's rate is, beside the rate that is known without a
-** sample: it is complete from 1/DETAIL of that rate on, and below MIN_DETAIL/DETAIL there is
-** none. */
+/* The sample is as large as the textbook's rate is, beside the rate that is known without one: it
+** is complete from 1/DETAIL of that rate on, and below MIN_DETAIL/DETAIL there is none. */
 #define DETAIL     4
 #define MIN_DETAIL (1.0 / 64)
 
@@ -321,17 +319,15 @@ static double cycles(const bloom_shape *shape, double fill_ratio){
 ** and where num_bits has a large divisor in common with 2^32-1.
 **
 ** stay   the delta is a multiple of num_bits, so that all probes meet until the sum passes 2^32
-** cycles num_bits is a small odd number times 2^a, and 2^(a-j) divides the delta: the probes
-**        meet in odd * 2^j positions
-** shift  a stored hash's probes, but for the first or last few
-** same   2^32-1 is 65535 * 65537, and 2^16 is 1 modulo 65535: modulo a divisor probe i is
-**        (1 + i/2) * hash - w.  Hashes that are equal modulo the divisor have all probes in
-**        the same classes of positions, as long as they pass 2^32 at the same times.  Modulo
-**        65537 probe i is (i-2)*delta - w, and the same is so of equal deltas.
+** cycles num_bits is a small odd number times 2^a, and 2^(a-j) divides the delta: the probes meet
+** in odd * 2^j positions shift  a stored hash's probes, but for the first or last few same
+** 2^32-1 is 65535 * 65537, and 2^16 is 1 modulo 65535: modulo a divisor probe i is (1 + i/2) *
+** hash - w.  Hashes that are equal modulo the divisor have all probes in the same classes of
+** positions, as long as they pass 2^32 at the same times.  Modulo 65537 probe i is (i-2)*delta -
+** w, and the same is so of equal deltas.
 **
-** Factors fitted: stay's and shift's to 100..3,000 keys at 16..100 bits per key, that of cycles
-** to 38 pairs of 512 to 131,072 bits and 29 to 5,000 keys, those of same to 40 sizes of 2,040
-** to 4,718,664 bits at 3..44, multiples of 255 to 65535 and of 65537.
+** Factors are fitted: stay's and shift's to 100..3,000 keys at 16..100 bits per key, those of
+** cycles and same to some 40 sizes.
 */
 static double resemblance_excess(const bloom_shape *shape, double num_keys){
   const double num_bits = (double)shape->num_bits, num_probes = shape->num_probes;

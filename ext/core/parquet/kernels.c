@@ -1,7 +1,7 @@
 /*
 ** The kernels: portable C, and AVX2.
 */
-#include "kernels.h"
+#include "parquet.h"
 
 static void parquet_scalar_add(uint8_t *blocks, uint64_t num_blocks, const uint64_t *hashes,
                                size_t num_hashes){

@@ -13,7 +13,6 @@
 */
 #include <string.h>
 
-#include "../../core/parquet/kernels.h"
 #include "../../core/parquet/parquet.h"
 #include "../connection.h"
 #include "../equal_keys.h"

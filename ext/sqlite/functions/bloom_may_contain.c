@@ -14,8 +14,7 @@
 
 /* -- bloom_may_contain() ---------------------------------------------------- */
 
-/* Leaves NULL as the result.  A handle, whose type is NULL, too, is an error: it
-** is no key. */
+/* Leaves NULL as the result.  A handle, whose type is NULL, too, is an error: it is no key. */
 static void answer_null_key(sqlite3_context *context, int num_keys, sqlite3_value **keys){
   int i;
   for(i=0; i<num_keys; i++){
@@ -44,50 +43,37 @@ static void test_handle(sqlite3_context *context, const bloom_handle *handle, in
   else answer_null_key(context, num_keys, keys);
 }
 
-/* Answers for a number of keys other than one.  A filter that is NULL may have all keys; others
-** have one each. */
-static void answer_several_keys(sqlite3_context *context, const bloom_handle *handle, int num_args,
-                                sqlite3_value **args){
-  int i;
-  if( num_args<2 ){
-    bloom_fail(context, "bloom_may_contain(): argument %d (%s) is missing", num_args + 1,
-               num_args ? "key" : "filter");
-  }else if( handle || sqlite3_value_type(args[0])!=SQLITE_NULL ){
-    bloom_fail(context, "bloom_may_contain(): this filter takes one key, not %d: several are for a"
-                        " handle of bloom_filter(); a filter of tuples takes bloom_tuple(value,"
-                        " ...)", num_args - 1);
-  }else{
-    for(i=1; i<num_args && sqlite3_value_type(args[i])!=SQLITE_NULL; i++){}
-    if( i==num_args ) sqlite3_result_int(context, 1);
-    else answer_null_key(context, num_args - 1, args + 1);
-  }
-}
-
 void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **args){
   bloom_filter storage;
   /* The type of a handle is NULL, so look for a handle first. */
   const bloom_handle *handle = num_args ? bloom_handle_of(context, args[0]) : NULL;
   const bloom_filter *filter;
   bloom_key key;
-  if( num_args>1 && handle && handle->test && (num_args==2 || handle->num_keys!=BLOOM_ONE_KEY) ){
+  int i;
+  if( num_args<2 ){
+    bloom_fail(context, "bloom_may_contain(): argument %d (%s) is missing", num_args + 1,
+               num_args ? "key" : "filter");
+    return;
+  }
+  if( handle && handle->test && (num_args==2 || handle->num_keys!=BLOOM_ONE_KEY) ){
     test_handle(context, handle, num_args - 1, args + 1);
     return;
   }
-  if( num_args!=2 ){
-    answer_several_keys(context, handle, num_args, args);
+  if( handle==NULL && sqlite3_value_type(args[0])==SQLITE_NULL ){ /* it may have all keys */
+    for(i=1; i<num_args && sqlite3_value_type(args[i])!=SQLITE_NULL; i++){}
+    if( i==num_args ) sqlite3_result_int(context, 1);
+    else answer_null_key(context, num_args - 1, args + 1);
     return;
   }
-  if( handle==NULL ){
-    if( sqlite3_value_type(args[0])==SQLITE_NULL ){
-      if( sqlite3_value_type(args[1])==SQLITE_NULL ) answer_null_key(context, 1, args + 1);
-      else sqlite3_result_int(context, 1);
-      return;
-    }
-    filter = bloom_filter_arg_or_fail(context, "bloom_may_contain", args[0], args[1], &storage);
-    if( filter==NULL ) return;
-  }else{
-    filter = &handle->filter;
+  if( num_args>2 ){
+    bloom_fail(context, "bloom_may_contain(): this filter takes one key, not %d: several are for a"
+                        " handle of bloom_filter(); a filter of tuples takes bloom_tuple(value,"
+                        " ...)", num_args - 1);
+    return;
   }
+  filter = handle ? &handle->filter
+      : bloom_filter_arg_or_fail(context, "bloom_may_contain", args[0], args[1], &storage);
+  if( filter==NULL ) return;
   switch( bloom_key_of(args[1], &key) ){
     case BLOOM_KEY_INTEGER:
       sqlite3_result_int(context, filter->encoding->may_contain_int64(filter, key.integer));
