@@ -9,13 +9,8 @@ work=build/long
 mkdir -p $work || exit 1
 find_python
 
-joins_of_3_54_1() {
-  sh test/lib/build_sqlite.sh 3.54.1 &&
-    LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/sql/joins.py --joins 20000
-}
-model_of_3_54_1() {
-  sh test/lib/build_sqlite.sh 3.54.1 &&
-    LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" test/vtab/model.py --load ./bloom.so --statements 250000 --seed "$(date +%s)"
+by_3_54_1() {
+  sh test/lib/build_sqlite.sh 3.54.1 && LD_LIBRARY_PATH=build/sqlite/3.54.1 "$PYTHON" "$@"
 }
 
 sanitized_sql() {
@@ -48,9 +43,11 @@ suite 'clients: those that are quick to install'        sh examples/clients/test
 suite 'recipes: frameworks that are installed'          sh examples/recipes/test.sh quick
 suite 'plots: of the results that are kept'             "$PYTHON" test/bench/plots.py --check
 suite 'joins behind bloom_filter, 20,000'               "$PYTHON" test/sql/joins.py --joins 20000
-suite 'joins behind bloom_filter, by SQLite 3.54.1'     joins_of_3_54_1
+suite 'joins behind bloom_filter, by SQLite 3.54.1'     by_3_54_1 test/sql/joins.py --joins 20000
 suite 'filters that stay up to date, for longer'        sh test/vtab/run.sh --long
-suite 'their random worlds, by SQLite 3.54.1'           model_of_3_54_1
+suite 'their random worlds, by SQLite 3.54.1'           by_3_54_1 test/vtab/model.py --load ./bloom.so --statements 250000 --seed "$(date +%s)"
+suite "triggers' notes of rows, by SQLite 3.54.1"       by_3_54_1 test/index/writers.py --load build/tiny/bloom
+suite 'replayed rows, by SQLite 3.54.1'                 by_3_54_1 test/source/replays.py --load ./bloom.so --seed "$(date +%s)"
 suite 'bloom_index beside its table, for longer'        sh test/index/run.sh --long
 
 find_used

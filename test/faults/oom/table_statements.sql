@@ -127,3 +127,18 @@ INSERT INTO outrun VALUES ('x');
 SELECT count(*) FROM outrun_k('a text');
 INSERT INTO lost VALUES ('x');
 INSERT INTO doubted_ab(doubted_ab) VALUES ('rebuild');
+
+----
+-- A bloom_index keeps statements from one look-up of a join to the next: what the state asks after a failure uses them.
+CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT);
+WITH RECURSIVE c(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM c WHERE i < 60) INSERT INTO log SELECT i, 'key' || i FROM c;
+CREATE VIRTUAL TABLE log_index USING bloom_index(log, k);
+UPDATE log SET k = 'changed' WHERE id = 3;
+INSERT INTO log VALUES (100, 'behind');
+CREATE TABLE sought(k);
+INSERT INTO sought VALUES ('key7'), ('absent'), ('changed'), ('behind'), ('key59');
+CREATE VIEW state AS SELECT s.k, i.id FROM sought s CROSS JOIN log_index i ON i.k = s.k UNION ALL SELECT name, sql FROM sqlite_master;
+
+----
+SELECT s.k, i.id FROM sought s CROSS JOIN log_index i ON i.k = s.k;
+SELECT s.k, (SELECT count(*) FROM log_index i WHERE i.k = s.k AND i.id > 5) FROM sought s;
