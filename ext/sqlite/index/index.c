@@ -21,12 +21,6 @@
 
 /* == The arguments ===================================================================== */
 
-/*
-** The arguments of CREATE VIRTUAL TABLE ... USING bloom_index(...):
-**
-**   table, column [LIKE [REGEXP] | RANGE] [, ...] [, unmerged]
-*/
-
 static int args_refuse_option(bloom_index *index, bloom_token name){
   if( bloom_token_is(name, "bits_per_block") || bloom_token_is(name, "probes") ){
     return bloom_index_fail(index, "bloom_index: there is no option %.*s any more: blocks and"
@@ -68,9 +62,8 @@ static int args_is_unmerged(bloom_token first){
   return bloom_token_is(first, "unmerged") && bloom_token_after(first).num_chars==0;
 }
 
-/* Sets config to what the arguments of CREATE VIRTUAL TABLE say:
-** bloom_index(table, column [LIKE [REGEXP] | RANGE], ... [, unmerged]).  SQLITE_OK, SQLITE_NOMEM,
-** or SQLITE_ERROR.  bloom_index_config_free() is for the caller. */
+/* Sets config to what the arguments of CREATE VIRTUAL TABLE say, bloom_index(table, column [LIKE
+** [REGEXP] | RANGE], ... [, unmerged]).  bloom_index_config_free() is for the caller. */
 static int args_read(bloom_index *index, int num_args, const char *const *texts, int is_new,
                      index_config *config){
   int i, rc = SQLITE_OK;

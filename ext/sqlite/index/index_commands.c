@@ -96,8 +96,7 @@ int bloom_index_rebuild(bloom_index *index){
   return rc==SQLITE_OK ? commands_rebuild(index, INDEX_MERGE_ALL) : rc;
 }
 
-/* Sets *is_damaged if entries cannot be trusted, though the source's triggers are as they were. */
-static int merge_is_damaged(bloom_index *index, const index_layout **layout, int *is_damaged){
+int bloom_index_layout_check(bloom_index *index, const index_layout **layout, int *is_damaged){
   int rc = bloom_index_layout_read(index, layout);
   if( rc==SQLITE_OK ) rc = bloom_index_runs_check(index, *layout);
   *is_damaged = (rc & 0xff)==SQLITE_CORRUPT
@@ -108,7 +107,7 @@ static int merge_is_damaged(bloom_index *index, const index_layout **layout, int
 /* Takes rows of a source that is in no doubt; what is damaged is made again. */
 static int merge_rows(bloom_index *index, sqlite3_int64 max_rows){
   const index_layout *layout;
-  int is_damaged, wants_rebuild = 0, rc = merge_is_damaged(index, &layout, &is_damaged);
+  int is_damaged, wants_rebuild = 0, rc = bloom_index_layout_check(index, &layout, &is_damaged);
   if( rc==SQLITE_OK && !is_damaged ){
     rc = bloom_index_merge_core(index, layout, max_rows, &wants_rebuild);
   }

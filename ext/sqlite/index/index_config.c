@@ -107,20 +107,8 @@ static void record_text(index_record *record, char **text){
 /* == The configuration ================================================================= */
 
 /*
-** What entries were begun with.
-**
-** NAME_state has it in its one row, in the column `config`.  Little-endian; a text is its length as
-** a u32, and its bytes:
-**
-**   0   u32   magic "BIC3"; "BIC2": it was made by bloom 1.2
-**   4   u32   0; of bloom 1.2 the probes of a key
-**   8   u32   1: the source has no INTEGER PRIMARY KEY
-**   12  u32   SQLite's version, as sqlite3_libversion_number()
-**   16  u32   number of indexed columns, then for each of them
-**       u32   its affinity, as bloom_affinity_of(); 0x100: for LIKE; 0x200: generated, and
-**             not stored; 0x400: there was no such column; 0x800: for REGEXP, too; 0x1000: RANGE
-**   ..  the source's name, then of each indexed column its name and collation
-**   ..  u64   XXH64 of all bytes before
+** What entries were begun with: the column `config` of the one row of NAME_state.  FORMATS.md has
+** the bytes, and config_record() their order.
 */
 
 #define CONFIG_MAGIC        0x33434942u
@@ -258,40 +246,39 @@ static int config_print(index_config *config, char **bytes, int *num_bytes){
   return record_finish(&record, bytes, num_bytes, &config->checksum);
 }
 
-/* Opens the configuration; *blob is to be closed.  Returns what bloom_blob_open_any() does. */
-static int config_open(const bloom_index *index, sqlite3_blob **blob){
+/* Sets *bytes, to be freed in any case, to those of the configuration.  SQLITE_OK; SQLITE_ERROR if
+** there are none; else SQLite's error. */
+static int config_load(const bloom_index *index, uint8_t **bytes, size_t *num_bytes){
   char *table = sqlite3_mprintf("%s_state", index->name);
   const bloom_blob_place place = {index->connection->db, index->schema, table, "config"};
-  const int rc = table ? bloom_blob_open_any(place, 1, 0, blob) : SQLITE_NOMEM;
-  if( table==NULL ) *blob = NULL;
+  sqlite3_blob *blob = NULL;
+  int rc = table ? bloom_blob_open_any(place, 1, 0, &blob) : SQLITE_NOMEM;
+  *bytes = NULL;
+  *num_bytes = 0;
+  if( rc==SQLITE_OK ){
+    *num_bytes = (size_t)sqlite3_blob_bytes(blob);
+    *bytes = sqlite3_malloc64(*num_bytes + 1);
+    rc = *bytes ? sqlite3_blob_read(blob, *bytes, (int)*num_bytes, 0) : SQLITE_NOMEM;
+  }
+  sqlite3_blob_close(blob);
   sqlite3_free(table);
   return rc;
 }
 
 int bloom_index_config_compare(bloom_index *index, int *is_same){
-  sqlite3_blob *blob;
-  int rc = config_open(index, &blob);
-  *is_same = 0;
-  if( rc==SQLITE_OK && sqlite3_blob_bytes(blob)>8 ){
-    uint8_t checksum[8] = {0};
-    rc = sqlite3_blob_read(blob, checksum, 8, sqlite3_blob_bytes(blob) - 8);
-    *is_same = bloom_load64_le(checksum)==index->config.checksum;
-  }
-  sqlite3_blob_close(blob);
+  uint8_t *bytes;
+  size_t num_bytes;
+  const int rc = config_load(index, &bytes, &num_bytes);
+  *is_same = rc==SQLITE_OK && num_bytes>=8
+    && bloom_load64_le(bytes + num_bytes - 8)==index->config.checksum;
+  sqlite3_free(bytes);
   return rc==SQLITE_ERROR ? SQLITE_OK : rc;
 }
 
 int bloom_index_config_read(bloom_index *index){
-  uint8_t *bytes = NULL;
-  sqlite3_blob *blob;
-  size_t num_bytes = 0;
-  int rc = config_open(index, &blob);
-  if( rc==SQLITE_OK ){
-    num_bytes = (size_t)sqlite3_blob_bytes(blob);
-    bytes = sqlite3_malloc64(num_bytes + 1);
-    rc = bytes ? sqlite3_blob_read(blob, bytes, (int)num_bytes, 0) : SQLITE_NOMEM;
-  }
-  sqlite3_blob_close(blob);
+  uint8_t *bytes;
+  size_t num_bytes;
+  int rc = config_load(index, &bytes, &num_bytes);
   if( rc==SQLITE_OK ){
     index_record record = record_open(bytes, num_bytes, &index->config.checksum);
     config_record(&record, &index->config, &index->is_of_1_2);
@@ -307,36 +294,8 @@ int bloom_index_config_read(bloom_index *index){
 /* == The layout ======================================================================== */
 
 /*
-** How far the entries reach.
-**
-** NAME_state has one row.  `covered` is for the triggers, which compare ids with it; `config` is
-** what is described above; `layout` says where all entries are.  Little-endian:
-**
-**   0   u32   magic "BIX4"
-**   4   u32   1: rows are covered
-**   8   i64   covered
-**   16  i64   the lowest id: no merged row has a lower one
-**   24  u64   a number drawn at random when all rows are merged again
-**   32  u64   about how many rows are merged
-**   40  u32   number of indexed columns
-**   44  u32   number of generations, 1 or 2
-**   48  i64   ids up to this one are the second generation's; of one generation 0
-**   56  then of each generation
-**       u32   its place, 0 or 1
-**       u32   shift of ids, 0..63
-**       u32   number of spans
-**       u32   z: a zone has 2^z blocks, at most a span
-**       u64   hash of the spans' keys
-**       u64   rows when it was begun
-**       u64   rows that went in since
-**       then of each indexed column
-**       u32   bits of a key's token; 0: it has text or zones
-**       u32   number of runs
-**       u64   number of a LIKE column's lists, or of zones
-**       then of each run
-**       u64   its number;  u64 id of its last list, all ones: it has no row;  u64 entries
-**       u32   rows;  u32 end of its blocks;  u32 slot;  u32 role: 0 plain, 1 source, 2 target
-**   ..  u64   XXH64 of all bytes before
+** How far the entries reach, and where they are: the column `layout` of that row, beside `covered`,
+** which triggers compare ids with.  FORMATS.md has the bytes, and layout_record() their order.
 **
 ** Nothing in a database is overwritten before the layout is: a merge writes rows that no layout
 ** names yet, then the row of NAME_state in one statement, and then deletes what it names no more.

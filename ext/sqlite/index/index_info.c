@@ -153,13 +153,9 @@ static int info_count_rows(info_cursor *info, const bloom_index *index, const in
                     sqlite3_mprintf(INDEX_SOURCE, index->schema, index->source_name));
   }
   if( layout==NULL || rc!=SQLITE_OK ) return rc;
-  if( layout->has_covered ){
-    rc = info_count(info, COLUMN_UNMERGED, sqlite3_mprintf(INDEX_SOURCE " NOT INDEXED WHERE"
-                    " x.\"%w\" > %lld", index->schema, index->source_name, id, layout->covered));
-  }else{
-    rc = info_count(info, COLUMN_UNMERGED,
-                    sqlite3_mprintf(INDEX_SOURCE, index->schema, index->source_name));
-  }
+  rc = info_count(info, COLUMN_UNMERGED, sqlite3_mprintf(layout->has_covered
+      ? INDEX_SOURCE " NOT INDEXED WHERE x.\"%w\" > %lld" : INDEX_SOURCE, index->schema,
+      index->source_name, id, layout->covered));
   if( rc==SQLITE_OK ){
     rc = info_count(info, COLUMN_CHANGED,
                     sqlite3_mprintf("\"%w\".\"%w_changed\"", index->schema, index->name));
@@ -201,33 +197,28 @@ static int info_find_note(info_cursor *info, bloom_index *index, const index_lay
                           int is_damaged){
   const sqlite3_int64 num_unmerged = info->numbers[COLUMN_UNMERGED];
   char *doubt = NULL, *name = bloom_sql_name(index->name);
-  int is_outweighed = 0;
-  int rc = name ? bloom_index_source_why_not_merge(index, &doubt) : SQLITE_NOMEM;
+  int is_outweighed = 0, rc = name ? bloom_index_source_why_not_merge(index, &doubt) : SQLITE_NOMEM;
+  info_set(info, COLUMN_SERVES, 0);
   if( rc==SQLITE_OK && doubt ){
     rc = info_set_note(info, doubt);
   }else if( rc==SQLITE_OK && is_damaged ){
     rc = info_set_note(info, sqlite3_mprintf("a page of the index is damaged; INSERT INTO %s(%s)"
                                              " VALUES ('merge') repairs it", name, name));
-  }else if( rc==SQLITE_OK && layout->has_covered ){
-    rc = bloom_index_cost_is_outweighed(index, layout, &is_outweighed);
   }else if( rc==SQLITE_OK ){
-    is_outweighed = num_unmerged>0;
-  }
-  if( rc==SQLITE_OK && info->note==NULL ){
-    const sqlite3_int64 num_changed = info->numbers[COLUMN_CHANGED];
-    if( is_outweighed && layout->has_covered ){
+    if( layout->has_covered ) rc = bloom_index_cost_is_outweighed(index, layout, &is_outweighed);
+    else is_outweighed = num_unmerged>0;
+    info_set(info, COLUMN_SERVES, !is_outweighed);
+    if( rc==SQLITE_OK && is_outweighed && layout->has_covered ){
       rc = info_set_note(info, sqlite3_mprintf("%lld rows changed since they were merged, and every"
                                                " query reads the whole table; INSERT INTO %s(%s)"
                                                " VALUES ('merge') makes queries faster",
-                                               num_changed, name, name));
-    }else if( is_outweighed || num_unmerged>bloom_index_cost_most_unmerged(layout) ){
+                                               info->numbers[COLUMN_CHANGED], name, name));
+    }else if( rc==SQLITE_OK
+              && (is_outweighed || num_unmerged>bloom_index_cost_most_unmerged(layout)) ){
       rc = info_set_note(info, sqlite3_mprintf("%lld rows are not merged, and every query reads"
                                                " them; INSERT INTO %s(%s) VALUES ('merge') makes"
                                                " queries faster", num_unmerged, name, name));
     }
-    info_set(info, COLUMN_SERVES, !is_outweighed);
-  }else{
-    info_set(info, COLUMN_SERVES, 0);
   }
   sqlite3_free(name);
   return rc;
@@ -236,16 +227,11 @@ static int info_find_note(info_cursor *info, bloom_index *index, const index_lay
 /* Reads the state by the source as it is now. */
 static int info_read_source(info_cursor *info, bloom_index *index){
   const index_layout *layout = NULL;
-  int is_damaged, rc = SQLITE_OK;
+  int is_damaged = 0, rc = SQLITE_OK;
   /* A view in the place of a table may have rows without end. */
   if( index->source.has_tables && !index->is_of_1_2 ){
-    rc = bloom_index_layout_read(index, &layout);
-    if( rc==SQLITE_OK ) rc = bloom_index_runs_check(index, layout);
+    rc = bloom_index_layout_check(index, &layout, &is_damaged);
   }
-  is_damaged = (rc & 0xff)==SQLITE_CORRUPT
-      || (rc==SQLITE_OK && layout
-          && bloom_connection_knows_damage(index->connection, layout->number));
-  if( is_damaged ) rc = SQLITE_OK;
   if( rc==SQLITE_OK && info_wants(info, ~COLUMN_BIT(COLUMN_BYTES)) ){
     rc = info_count_rows(info, index, layout);
   }

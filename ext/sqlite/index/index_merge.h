@@ -107,6 +107,10 @@ int bloom_index_begin_command(bloom_index *index);
 /* Runs 'rebuild': makes all entries again, and the triggers. */
 int bloom_index_rebuild(bloom_index *index);
 
+/* Reads the layout.  Sets *is_damaged if entries cannot be trusted, though the source's triggers
+** are as they were. */
+int bloom_index_layout_check(bloom_index *index, const index_layout **layout, int *is_damaged);
+
 /* Sets *finding, to be freed, to what is wrong, such as a row without its entry, or to NULL. */
 int bloom_index_check(bloom_index *index, bloom_checker checker, char **finding);
 
