@@ -179,8 +179,7 @@ index_cost bloom_index_cost_free(const index_plan *plan, const index_access *acc
   if( rows>num_rows ) rows = num_rows;
   return (index_cost){
     .cost = COST_OF_SEARCH + rows * (is_scan ? COST_OF_ROW : COST_OF_FOUND),
-    .num_rows = is_scan ? rows * cost_selectivity(plan) : rows,
-    .is_one_row = bloom_index_cost_is_one_row(plan)
+    .num_rows = is_scan ? rows * cost_selectivity(plan) : rows
   };
 }
 
@@ -206,7 +205,6 @@ index_cost bloom_index_cost_blocks(const index_plan *plan, double num_rows){
   return (index_cost){
     .cost = COST_OF_ROW * (num_values>0 ? INDEX_ROWS_OF_LOOK_UP*(num_values + 1)/2.0 : 0)
       + COST_OF_SEARCH + num_rows/1000 + COST_OF_FOUND*rows,
-    .num_rows = rows,
-    .is_one_row = bloom_index_cost_is_one_row(plan)
+    .num_rows = rows
   };
 }

@@ -178,7 +178,8 @@ static int cursor_read_on(index_cursor *cursor){
 }
 
 /* Returns 1 if the current row's value is that of the row before it, and keeps it. */
-static int cursor_is_same(index_cursor *cursor, int result){
+static int cursor_is_same(index_cursor *cursor){
+  const int result = cursor->results[cursor->plan.orders[0].column];
   sqlite3_stmt *rows = cursor->rows;
   sqlite3_value *same = cursor->same;
   const int type = sqlite3_column_type(rows, result);
@@ -232,71 +233,73 @@ static int cursor_is_proven(const index_cursor *cursor){
   return i==num_results && !cursor_has_regexp(&cursor->plan);
 }
 
+/* Begins the next interval or slice, or what comes behind a search; else sets is_eof. */
+static int cursor_go_on(index_cursor *cursor){
+  const index_intervals *intervals = &cursor->intervals;
+  index_interval next;
+  int rc = SQLITE_OK;
+  if( cursor->reading==INDEX_READ_BEHIND && cursor->plan.orders[0].is_descending ){
+    cursor->is_first = 1; /* `<` finds no NULL */
+    return cursor_prepare(cursor, cursor->forms, INDEX_READ_NULLS);
+  }
+  cursor->is_first = cursor->num_read>0;
+  if( cursor->reading==INDEX_READ_SLICES ){
+    rc = bloom_index_slices_next(cursor->slices, cursor->rows, &cursor->is_eof);
+  }else if( cursor->reading!=INDEX_READ_INTERVALS
+         || cursor->num_read==intervals->num_intervals ){
+    cursor->is_eof = 1;
+  }else{
+    next = intervals->list[cursor->plan.flags & INDEX_PLAN_DESCENDING
+                           ? intervals->num_intervals - 1 - cursor->num_read : cursor->num_read];
+    /* A statement that was reset takes integers without fail. */
+    sqlite3_bind_int64(cursor->rows, 1, next.first);
+    sqlite3_bind_int64(cursor->rows, 2, next.last);
+  }
+  cursor->num_read++;
+  return rc;
+}
+
+/* Looks at a row that was stepped to, and counts the others if that is all that is asked. */
+static int cursor_see_row(index_cursor *cursor, int is_distinct){
+  if( cursor->num_rows==1 ) cursor->is_proven |= cursor_is_proven(cursor);
+  if( is_distinct ){
+    const int is_same = cursor_is_same(cursor);
+    if( cursor->num_same<CURSOR_MAX_SAME ) cursor->num_same = is_same ? cursor->num_same + 1 : 0;
+  }
+  return cursor->num_rows==CURSOR_READ_BEFORE_COUNT && !cursor->has_shown_id
+      && cursor->plan.flags & INDEX_PLAN_COUNTED && cursor->reading==INDEX_READ_FREE
+    ? cursor_count(cursor) : SQLITE_OK;
+}
+
 /* Goes to the next row, in this interval or slice or a later one. */
 static int cursor_advance(index_cursor *cursor){
-  const bloom_index *index = index_of_cursor(cursor);
-  const index_intervals *intervals = &cursor->intervals;
-  const int has_slices = cursor->reading==INDEX_READ_SLICES;
   const int is_distinct = cursor->plan.flags & INDEX_PLAN_DISTINCT
     && (cursor->reading==INDEX_READ_FREE || cursor->reading==INDEX_READ_BEHIND);
+  int is_begun = cursor->num_read>0
+    || (cursor->reading!=INDEX_READ_INTERVALS && cursor->reading!=INDEX_READ_SLICES);
+  int rc = SQLITE_OK;
   cursor->num_rows++;
   if( cursor->num_counted>0 ){
     cursor->is_eof = cursor->num_rows>cursor->num_counted;
     return SQLITE_OK;
   }
-  if( is_distinct ){
-    const int rc = cursor_skip_same(cursor);
-    if( rc!=SQLITE_OK ) return cursor_failure(cursor, rc);
-  }
-  for(;;){
-    if( cursor->num_read>0 || (cursor->reading!=INDEX_READ_INTERVALS && !has_slices) ){
-      int rc = bloom_sql_step(index->connection, cursor->rows);
+  if( is_distinct ) rc = cursor_skip_same(cursor);
+  while( rc==SQLITE_OK && !cursor->is_eof ){
+    if( is_begun ){
+      rc = bloom_sql_step(index_of_cursor(cursor)->connection, cursor->rows);
       if( cursor->is_first ) rc = cursor_check_columns(cursor, rc);
       cursor->is_first = 0;
-      if( rc==SQLITE_ROW && cursor->num_rows==1 ) cursor->is_proven |= cursor_is_proven(cursor);
-      if( rc==SQLITE_ROW && is_distinct && cursor->num_same<CURSOR_MAX_SAME ){
-        const int result = cursor->results[cursor->plan.orders[0].column];
-        cursor->num_same = cursor_is_same(cursor, result) ? cursor->num_same + 1 : 0;
-      }else if( rc==SQLITE_ROW && is_distinct ){
-        (void)cursor_is_same(cursor, cursor->results[cursor->plan.orders[0].column]);
+      if( rc==SQLITE_ROW ){
+        rc = cursor_see_row(cursor, is_distinct);
+        break;
       }
-      if( rc==SQLITE_ROW && cursor->num_rows==CURSOR_READ_BEFORE_COUNT && !cursor->has_shown_id
-         && cursor->plan.flags & INDEX_PLAN_COUNTED && cursor->reading==INDEX_READ_FREE ){
-        rc = cursor_count(cursor);
-        return rc==SQLITE_OK ? rc : cursor_failure(cursor, rc);
-      }
-      if( rc==SQLITE_ROW ) return SQLITE_OK;
-      if( rc!=SQLITE_DONE ) return cursor_failure(cursor, rc);
+      if( rc!=SQLITE_DONE ) break;
       sqlite3_reset(cursor->rows);
     }
-    if( has_slices ){
-      const int rc = bloom_index_slices_next(cursor->slices, cursor->rows, &cursor->is_eof);
-      if( rc!=SQLITE_OK ) return cursor_failure(cursor, rc);
-      if( cursor->is_eof ) return SQLITE_OK;
-      cursor->is_first = ++cursor->num_read>1;
-      continue;
-    }
-    /* `<` finds no NULL. */
-    if( cursor->reading==INDEX_READ_BEHIND && cursor->plan.orders[0].is_descending ){
-      const int rc = cursor_prepare(cursor, cursor->forms, INDEX_READ_NULLS);
-      if( rc!=SQLITE_OK ) return cursor_failure(cursor, rc);
-      cursor->is_first = 1;
-      continue;
-    }
-    if( cursor->reading!=INDEX_READ_INTERVALS || cursor->num_read==intervals->num_intervals ){
-      cursor->is_eof = 1;
-      return SQLITE_OK;
-    }
-    const int is_descending = cursor->plan.flags & INDEX_PLAN_DESCENDING;
-    const index_interval next = intervals->list[is_descending
-                                                ? intervals->num_intervals - 1 - cursor->num_read
-                                                  : cursor->num_read];
-    cursor->num_read++;
-    cursor->is_first = cursor->num_read>1;
-    /* A statement that was reset takes integers without fail. */
-    sqlite3_bind_int64(cursor->rows, 1, next.first);
-    sqlite3_bind_int64(cursor->rows, 2, next.last);
+    is_begun = 1;
+    rc = cursor_go_on(cursor);
   }
+  return rc==SQLITE_OK ? rc : cursor_failure(cursor, rc);
 }
 
 /* -- Looking up ------------------------------------------------------------------------------ */

@@ -349,25 +349,24 @@ static int plan_find_doubted_key(const bloom_index *index, const sqlite3_index_i
   return -1;
 }
 
-static int plan_is_id(const bloom_index *index, int column){
-  return column<0 || column==index->columns.id_column;
-}
-
-/* Sets the order that is asked for; 0 if there is none that the source could have. */
-static int plan_set_orders(const bloom_index *index, const sqlite3_index_info *info,
-                           index_plan *plan){
+/* Sets the order that is asked for, if the source could have it. */
+static void plan_set_orders(const bloom_index *index, const sqlite3_index_info *info,
+                            index_plan *plan){
   int i;
   plan->num_orders = 0;
-  if( info->nOrderBy==0 ) return 0;
   for(i=0; i<info->nOrderBy; i++){
-    const int column = info->aOrderBy[i].iColumn, is_id = plan_is_id(index, column);
+    const int column = info->aOrderBy[i].iColumn;
+    const int is_id = column<0 || column==index->columns.id_column;
     if( i==INDEX_MAX_ORDERS || column>=index->columns.num_columns ) break;
     plan->orders[plan->num_orders++] = (index_order){is_id ? -1 : column,
                                                      info->aOrderBy[i].desc!=0};
-    if( is_id ) return 1; /* no two rows have the same */
+    if( is_id ) return; /* no two rows have the same */
   }
   if( i<info->nOrderBy ) plan->num_orders = 0;
-  return i==info->nOrderBy;
+}
+
+static int plan_is_by_id(const index_plan *plan){
+  return plan->num_orders>0 && plan->orders[0].column<0;
 }
 
 /* Returns the constraint LIMIT, and sets *offset to that of OFFSET, if SQLite leaves out none of
@@ -490,31 +489,28 @@ static int plan_find_access(bloom_index *index, sqlite3_index_info *info, const 
 
 /* Leaves the rows to the source's own ways, with the order and the LIMIT where these keep them. */
 static int plan_take_free(bloom_index *index, sqlite3_index_info *info, index_plan *plan,
-                          int has_order, index_access access){
+                          index_access access){
   const int is_scan = access.way==INDEX_ACCESS_SCAN;
   int offset, i;
   const int limit = plan_find_limit(info, &offset);
   const int is_checked = !(plan->flags & INDEX_PLAN_UNCHECKED);
-  const int is_by_id = has_order && plan->orders[0].column<0;
+  const int is_by_id = plan_is_by_id(plan);
   int rc = SQLITE_OK;
   plan->flags |= INDEX_PLAN_FREE;
-  if( has_order && !is_by_id && is_checked && limit<0 ){
+  if( plan->num_orders>0 && !is_by_id && is_checked && limit<0 ){
     plan->num_wanted = plan_num_wanted(info);
     rc = plan_find_access(index, info, plan, &access);
     /* DISTINCT needs no order: a search pays more, and to sort all rows does not. */
     if( (access.sorts_last || (access.way==INDEX_ACCESS_SCAN && !is_scan))
-     && bloom_vtab_is_distinct(info) ) has_order = 0;
+     && bloom_vtab_is_distinct(info) ) plan->num_orders = 0;
   }
   /* A pattern as it is makes SQLite compile the statement again for each look-up. */
   for(i=0; i<plan->num_conditions && is_checked && !access.has_range; i++){
     plan->conditions[i].has_beginning = 0;
   }
   /* SQLite's sorter knows of a LIMIT how many rows are worth it. */
-  if( has_order && (is_by_id || limit>=0 || !access.sorts) && (is_checked || is_by_id) ){
-    info->orderByConsumed = 1;
-  }else{
-    plan->num_orders = 0;
-  }
+  if( !is_by_id && (!is_checked || (limit<0 && access.sorts)) ) plan->num_orders = 0;
+  info->orderByConsumed = plan->num_orders>0;
   if( limit>=0 && (info->nOrderBy==0 || info->orderByConsumed) ){
     plan->limit = plan->num_conditions;
     info->aConstraintUsage[limit].argvIndex = plan->num_conditions + 1;
@@ -571,8 +567,7 @@ static int plan_can_slice(bloom_index *index, const index_plan *plan, int *is_sl
 /* Chooses between the source's own ways and entries, and what becomes of the order. */
 static int plan_choose(bloom_index *index, sqlite3_index_info *info, index_plan *plan,
                        double num_rows){
-  const int has_order = plan_set_orders(index, info, plan);
-  const int is_by_id = has_order && plan->orders[0].column<0;
+  const int is_by_id = plan_is_by_id(plan);
   const int can_prune = plan_has_blocks(plan) && !(plan->flags & INDEX_PLAN_READS_ALL);
   index_plan without_order = *plan;
   index_access access = {.way = INDEX_ACCESS_SCAN}, ordered;
@@ -601,13 +596,13 @@ static int plan_choose(bloom_index *index, sqlite3_index_info *info, index_plan 
       plan->flags |= INDEX_PLAN_SLICES;
       info->orderByConsumed = 1;
     }else if( rc==SQLITE_OK ){
-      rc = plan_take_free(index, info, plan, has_order, access);
+      rc = plan_take_free(index, info, plan, access);
     }
   }
   plan_set_unread(index, info, plan);
   info->estimatedRows = cost.num_rows<1 ? 1 : (sqlite3_int64)cost.num_rows;
   info->estimatedCost = cost.cost;
-  if( cost.is_one_row ) info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
+  if( bloom_index_cost_is_one_row(plan) ) info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
   return rc;
 }
 
@@ -638,10 +633,8 @@ static int plan_check_columns(bloom_index *index, const sqlite3_index_info *info
 static void plan_see_end(bloom_index *index, sqlite3_index_info *info){
   int i;
   for(i=0; i<info->nConstraint && index->like_end; i++){
-    sqlite3_value *end = plan_literal(info, i);
-    const unsigned char *text = NULL;
-    if( info->aConstraint[i].op!=SQLITE_INDEX_CONSTRAINT_GE ) continue;
-    if( end && sqlite3_value_type(end)==SQLITE_TEXT ) text = sqlite3_value_text(end);
+    const unsigned char *text = info->aConstraint[i].op==SQLITE_INDEX_CONSTRAINT_GE
+      ? plan_text(plan_literal(info, i)) : NULL;
     if( text && strcmp((const char *)text, index->like_end)==0 ) index->like_end = NULL;
   }
 }
@@ -677,6 +670,7 @@ int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   if( rc==SQLITE_OK && !(plan.flags & INDEX_PLAN_UNCHECKED) ){
     rc = plan_read_layout(index, &plan, &num_rows, &remark);
   }
+  plan_set_orders(index, info, &plan);
   if( rc==SQLITE_OK ) rc = plan_choose(index, info, &plan, num_rows);
   if( rc==SQLITE_OK ){
     info->idxNum = plan.flags;

@@ -138,7 +138,6 @@ char *bloom_index_plan_print(const bloom_index *index, const index_plan *plan,
 
 typedef struct index_cost {
   double cost, num_rows;
-  int is_one_row;
 } index_cost;
 
 /* How SQLite reads the source for the inner statement, by EXPLAIN QUERY PLAN. */
