@@ -8,10 +8,11 @@
 ** NULLs are below all values: with the first slice of an ascending order, the last of a descending
 ** one.
 **
-** What may have the next row is in a heap: entries of directories, zones, and single rows that are
-** not merged, by the first key that they may have in the order.  A directory's entry becomes the
-** zones of its row when its turn comes.  A zone that reaches beyond the end of a slice goes back,
-** and is read again with the next one: where that costs too much, one last slice has all the rest.
+** What may have the next merged row is in a heap: entries of directories, and zones, by the first
+** key that they may have in the order.  A directory's entry becomes the zones of its row when its
+** turn comes.  A zone that reaches beyond the end of a slice goes back, and is read again with the
+** next one; rows that are not merged are read with each: where that costs too much, one last slice
+** has all the rest.
 **
 ** Changes of rows by other statements are seen by the slices after them, as by an index on the
 ** column: then the last slice reads all ids up to the last one that there was.
@@ -37,9 +38,6 @@
 # define INDEX_MOST_OVERLAP 0.25
 #endif
 
-/* So many rows that are not merged are items of their own, then two are one, and so on. */
-#define ORDER_SINGLE_ROWS 16384
-
 /* Directories that are looked at for a plan. */
 #define ORDER_SAMPLED 4
 
@@ -48,8 +46,7 @@ typedef struct order_item {
   bloom_zone_key from, to;
   index_interval ids; /* of an entry of a directory `first` is the number of its row */
   double num_rows;    /* about so many candidates */
-  int generation;     /* of an entry; -1: it has ids */
-  int is_merged;      /* only candidates among the ids matter */
+  int generation;     /* of an entry; -1: it is a zone */
 } order_item;
 
 typedef struct order_items {
@@ -73,6 +70,7 @@ struct index_slices {
   int num_changes;                  /* of the connection, when they were read */
   order_items heap, taken;
   double slice_rows;                /* of the next slice */
+  double num_unmerged;              /* about so many rows are not merged */
   double most_again;                /* rows that may still be read once more */
   order_bound begin, end;           /* of the last slice */
   int is_whole;                     /* all candidates are one slice */
@@ -183,7 +181,7 @@ static int order_add_row(index_slices *order, const index_layout *layout, int nu
                                                   zones);
   for(i=0; i<BLOOM_ZONES_PER_ROW && rc==SQLITE_OK; i++){
     const uint32_t zone = row*BLOOM_ZONES_PER_ROW + i;
-    order_item item = {.generation = -1, .is_merged = 1};
+    order_item item = {.generation = -1};
     if( !bloom_zone_is_there(&zones[i])
      || !order_count(order, layout, number, spans, zone << blocks_lg, blocks_lg, &item) ) continue;
     if( level==INDEX_ZONE_DIRECTORY ){
@@ -203,50 +201,6 @@ static int order_add_row(index_slices *order, const index_layout *layout, int nu
   return rc;
 }
 
-/* Adds the rows that are not merged, or changed since: reads them once. */
-static int order_add_unmerged(index_slices *order){
-  bloom_index *index = order->index;
-  index_list list = {.intervals = &order->unmerged};
-  order_item item = {.generation = -1};
-  bloom_zone_span all = bloom_zone_nothing(), span;
-  double num_read = 0;
-  int has_null = 0, has_row, rc;
-  sqlite3_stmt *row;
-  sqlite3_str *sql;
-  if( order->unmerged.num_intervals==0 ) return SQLITE_OK;
-  sql = sqlite3_str_new(index->connection->db);
-  sqlite3_str_appendf(sql, "SELECT x.\"%w\", ", index->columns.id_name);
-  bloom_index_append_key(index, sql, order->key);
-  sqlite3_str_appendf(sql, " FROM bloom_index_list(?1) AS r CROSS JOIN " INDEX_SOURCE " NOT INDEXED"
-                      " WHERE x.\"%w\" BETWEEN r.value AND r.last", index->schema,
-                      index->source_name, index->columns.id_name);
-  rc = bloom_index_statement_take_text(index, INDEX_USE_BY_TEXT, sqlite3_str_finish(sql), &row);
-  if( rc==SQLITE_OK ) rc = bloom_index_list_bind(row, 1, &list);
-  for(has_row=1; has_row && rc==SQLITE_OK; ){
-    rc = bloom_sql_step(index->connection, row);
-    has_row = rc==SQLITE_ROW;
-    if( has_row ){
-      rc = bloom_index_zone_span_of(index, order->key, sqlite3_column_value(row, 1), 0, &span);
-      if( rc!=SQLITE_OK ) break;
-      item.ids.last = sqlite3_column_int64(row, 0);
-      if( item.num_rows==0 ) item.ids.first = item.ids.last;
-      item.num_rows++;
-      has_null |= bloom_zone_is_empty(&span);
-      all = bloom_zone_hull(all, span);
-      if( item.num_rows<=num_read++/ORDER_SINGLE_ROWS ) continue;
-    }else if( rc==SQLITE_DONE ){
-      rc = SQLITE_OK;
-    }
-    if( rc!=SQLITE_OK || item.num_rows==0 ) break;
-    if( has_null && !bloom_zone_is_empty(&all) ) all.min = bloom_zone_lowest();
-    rc = order_add(order, item, all);
-    all = bloom_zone_nothing();
-    item.num_rows = has_null = 0;
-  }
-  bloom_index_statement_give_back(index, row, 0);
-  return rc;
-}
-
 /* -- Beginning ------------------------------------------------------------------------------- */
 
 /* Fills the heap, or decides that all candidates are one slice, or that it costs less to read the
@@ -254,7 +208,7 @@ static int order_add_unmerged(index_slices *order){
 static int order_begin(index_slices *order, int *is_too_dear){
   bloom_index *index = order->index;
   const index_layout *layout;
-  double num_rows, num_unmerged = 0;
+  double num_rows;
   size_t i;
   int number, rc = bloom_index_layout_read(index, &layout);
   if( rc!=SQLITE_OK ) return rc;
@@ -263,19 +217,18 @@ static int order_begin(index_slices *order, int *is_too_dear){
   order->last = layout->covered;
   for(i=0; i<order->unmerged.num_intervals; i++){
     const index_interval interval = order->unmerged.list[i];
-    num_unmerged += 1 + ((double)interval.last - (double)interval.first)
+    order->num_unmerged += 1 + ((double)interval.last - (double)interval.first)
       * bloom_index_density(layout);
     if( interval.last>order->last ) order->last = interval.last;
   }
-  num_rows = bloom_index_intervals_rows(layout, &order->merged) + num_unmerged;
+  num_rows = bloom_index_intervals_rows(layout, &order->merged) + order->num_unmerged;
   order->most_again = num_rows/3;
   order->is_whole = num_rows<=INDEX_SORTED_ROWS || bloom_sql_writer(index->connection)!=NULL
-    || num_unmerged>(double)layout->num_rows/4 + 1000;
+    || order->num_unmerged>(double)layout->num_rows/4 + 1000;
   if( order->is_whole ){
     *is_too_dear = num_rows>0.6*(double)layout->num_rows + INDEX_SORTED_ROWS;
     return SQLITE_OK;
   }
-  rc = order_add_unmerged(order);
   for(number=0; number<layout->num_generations && rc==SQLITE_OK; number++){
     const uint32_t num = bloom_index_zones_num_directories(&layout->generations[number]);
     for(i=0; i<num && rc==SQLITE_OK; i++){
@@ -377,11 +330,12 @@ static int order_take(index_slices *order, const index_layout *layout){
     }
     if( heap->num_items==0
      || (order->end.is_set && bloom_zone_compare(&top.from, &order->end.at)>0) ){
-      for(again=0, i=0; order->end.is_set && i<taken->num_items; i++){
+      again = order->num_unmerged;
+      for(i=0; order->end.is_set && i<taken->num_items; i++){
         const order_item *item = &taken->list[i];
         if( bloom_zone_compare(&item->to, &order->end.at)>=0 ) again += item->num_rows;
       }
-      if( again<=order->most_again ) break;
+      if( !order->end.is_set || again<=order->most_again ) break;
       /* All the rest is one slice. */
       order->end.is_set = 0;
       order->slice_rows = 1e300*1e300;
@@ -402,25 +356,22 @@ static int order_take(index_slices *order, const index_layout *layout){
   return rc;
 }
 
-/* Sets the slice to the ids of what is taken, and puts back what reaches behind its end. */
+/* Sets the slice to the ids of what is taken and of rows that are not merged, and puts back what
+** reaches behind its end. */
 static int order_make_slice(index_slices *order){
   const order_bound *end = &order->end;
-  index_intervals others = {0};
   size_t i;
   int rc = SQLITE_OK;
   for(i=0; i<order->taken.num_items && rc==SQLITE_OK; i++){
     order_item item = order->taken.list[i];
-    rc = bloom_index_intervals_add(item.is_merged ? &order->slice : &others, item.ids.first,
-                                   item.ids.last);
+    rc = bloom_index_intervals_add(&order->slice, item.ids.first, item.ids.last);
     if( rc!=SQLITE_OK || !end->is_set || bloom_zone_compare(&item.to, &end->at)<0 ) continue;
     if( bloom_zone_compare(&item.from, &end->at)<0 ) item.from = end->at;
     rc = items_push(&order->heap, &item);
   }
   bloom_index_intervals_sort(&order->slice);
-  bloom_index_intervals_sort(&others);
   if( rc==SQLITE_OK ) rc = bloom_index_intervals_intersect(&order->slice, &order->merged);
-  if( rc==SQLITE_OK ) rc = bloom_index_intervals_unite(&order->slice, &others);
-  sqlite3_free(others.list);
+  if( rc==SQLITE_OK ) rc = bloom_index_intervals_unite(&order->slice, &order->unmerged);
   return rc;
 }
 
