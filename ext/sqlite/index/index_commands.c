@@ -252,17 +252,13 @@ static int index_check_pairs(index_checker *checker, const index_generation *gen
                              index_pairs *pairs, uint32_t *missing){
   const index_key_layout *of_key = &generation->keys[checker->key];
   const uint32_t mask = ((uint32_t)1 << INDEX_PAIR_BLOCK_BITS) - 1;
-  const index_run *runs[INDEX_ROOM_RUNS];
-  index_union *lists = sqlite3_malloc64(sizeof(*lists));
-  uint32_t j, at = 0;
+  index_union *lists = NULL;
+  uint32_t at = 0;
   size_t i;
-  int is_found = 1, rc = lists ? bloom_index_pairs_take(pairs) : SQLITE_NOMEM;
+  int is_found = 1, rc = bloom_index_pairs_take(pairs);
   *missing = UINT32_MAX;
-  if( lists ) lists->runs = NULL;
-  for(j=0; j<of_key->num_runs; j++) runs[j] = &of_key->runs[j];
   if( rc==SQLITE_OK && pairs->num_listed>0 ){
-    rc = bloom_index_union_start(lists, checker->index, checker->key, of_key, runs,
-                                 (int)of_key->num_runs,
+    rc = bloom_index_union_start(&lists, checker->index, checker->key, of_key, UINT64_MAX,
                                  pairs->list[0] >> INDEX_PAIR_BLOCK_BITS);
     if( rc==SQLITE_OK ) rc = bloom_index_union_next(lists, &is_found);
   }
@@ -285,7 +281,6 @@ static int index_check_pairs(index_checker *checker, const index_generation *gen
     }
     if( rc==SQLITE_OK ) rc = bloom_index_pairs_take(pairs);
   }
-  if( lists ) bloom_index_union_end(lists);
   sqlite3_free(lists);
   bloom_index_pairs_clear(pairs);
   return rc;

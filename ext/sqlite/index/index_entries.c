@@ -257,13 +257,6 @@ int bloom_index_run_next(index_run_reader *reader, int *is_found){
   return bloom_index_run_seek(reader, run, reader->row.last + 1, is_found);
 }
 
-int bloom_index_run_blocks(index_run_reader *reader, uint16_t *blocks, uint32_t *num_blocks){
-  const int num_read = bloom_entries_read(&reader->row, blocks);
-  assert( reader->run!=NULL );
-  *num_blocks = num_read>0 ? (uint32_t)num_read : 0;
-  return num_read>0 ? SQLITE_OK : SQLITE_CORRUPT_VTAB;
-}
-
 int bloom_index_runs_check(bloom_index *index, const index_layout *layout){
   index_run_reader *reader = sqlite3_malloc64(sizeof(*reader));
   int i, key, is_found, rc = reader ? SQLITE_OK : SQLITE_NOMEM;

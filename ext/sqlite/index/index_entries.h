@@ -180,9 +180,6 @@ int bloom_index_run_seek(index_run_reader *reader, const index_run *run, uint64_
 /* Goes to the next list. */
 int bloom_index_run_next(index_run_reader *reader, int *is_found);
 
-/* Reads the blocks of the list at hand, numbers within its segment. */
-int bloom_index_run_blocks(index_run_reader *reader, uint16_t *blocks, uint32_t *num_blocks);
-
 /* Returns SQLITE_CORRUPT_VTAB unless the last row of each run is there: rows of a dump have other
 ** rowids. */
 int bloom_index_runs_check(bloom_index *index, const index_layout *layout);
@@ -287,13 +284,11 @@ typedef struct index_union {
   struct index_union_run *runs;
 } index_union;
 
-/* Begins at the first list of a token or behind.  What the target of a join has of its sources is
-** left out.  bloom_index_union_end() is for the caller in any case, unless lists->runs is NULL. */
-int bloom_index_union_start(index_union *lists, bloom_index *index, int key,
-                            const index_key_layout *of_key, const index_run *const *runs,
-                            int num_runs, uint64_t token);
+/* Begins at the first list of a token or behind, of the runs whose bits are set in `taken`.  What
+** the target of a join has of its sources is left out.  *lists is to be freed in any case. */
+int bloom_index_union_start(index_union **lists, bloom_index *index, int key,
+                            const index_key_layout *of_key, uint64_t taken, uint64_t token);
 int bloom_index_union_next(index_union *lists, int *is_found);
-void bloom_index_union_end(index_union *lists);
 
 /* Joins runs of a column where it pays, as far as num_merged entries, which a merge wrote, allow;
 ** INDEX_JOIN_ALL: all joins come to their end. */

@@ -37,25 +37,24 @@ static void union_take(index_union_run *run, int is_found){
   run->segment = (uint32_t)(run->reader.row.id % run->num_segments);
 }
 
-void bloom_index_union_end(index_union *lists){
-  sqlite3_free(lists->runs);
-  lists->runs = NULL;
-}
-
-int bloom_index_union_start(index_union *lists, bloom_index *index, int key,
-                            const index_key_layout *of_key, const index_run *const *runs,
-                            int num_runs, uint64_t token){
-  int i, rc = SQLITE_OK;
-  lists->num_runs = num_runs;
-  lists->num_blocks = 0;
-  lists->runs = sqlite3_malloc64((sqlite3_uint64)(num_runs + 1) * sizeof(*lists->runs));
-  if( lists->runs==NULL ) return SQLITE_NOMEM;
-  for(i=0; i<num_runs && rc==SQLITE_OK; i++){
-    index_union_run *run = &lists->runs[i];
+int bloom_index_union_start(index_union **result, bloom_index *index, int key,
+                            const index_key_layout *of_key, uint64_t taken, uint64_t token){
+  const size_t num_bytes = sizeof(index_union) + of_key->num_runs*sizeof(index_union_run);
+  index_union *lists = *result = sqlite3_malloc64(num_bytes);
+  uint32_t i;
+  int rc = SQLITE_OK;
+  if( lists==NULL ) return SQLITE_NOMEM;
+  lists->num_runs = 0;
+  lists->runs = (void *)(lists + 1);
+  for(i=0; i<of_key->num_runs && rc==SQLITE_OK; i++){
+    index_union_run *run = &lists->runs[lists->num_runs];
     int is_found;
+    if( !(taken >> i & 1) ) continue;
+    lists->num_runs++;
     run->reader = (index_run_reader){.index = index, .of_key = of_key, .key = key};
-    run->num_segments = bloom_entries_num_segments(runs[i]->end_block);
-    rc = bloom_index_run_seek(&run->reader, runs[i], token * run->num_segments, &is_found);
+    run->num_segments = bloom_entries_num_segments(of_key->runs[i].end_block);
+    rc = bloom_index_run_seek(&run->reader, &of_key->runs[i], token * run->num_segments,
+                              &is_found);
     if( rc==SQLITE_OK ) union_take(run, is_found);
   }
   return rc;
@@ -95,16 +94,13 @@ int bloom_index_union_next(index_union *lists, int *is_found){
   lists->num_blocks = 0;
   for(i=0; i<lists->num_runs && rc==SQLITE_OK; i++){
     index_union_run *run = &lists->runs[i];
-    uint32_t num_blocks;
-    int has_more;
+    int num_blocks, has_more;
     if( !run->is_open || run->token!=token || run->segment!=segment ) continue;
-    if( lists->num_blocks==0 ){
-      rc = bloom_index_run_blocks(&run->reader, lists->blocks, &lists->num_blocks);
-    }else{
-      rc = bloom_index_run_blocks(&run->reader, blocks, &num_blocks);
-      if( rc==SQLITE_OK ) union_unite(lists, blocks, num_blocks);
-    }
-    if( rc==SQLITE_OK ) rc = bloom_index_run_next(&run->reader, &has_more);
+    num_blocks = bloom_entries_read(&run->reader.row, lists->num_blocks>0 ? blocks : lists->blocks);
+    if( num_blocks<0 ) return SQLITE_CORRUPT_VTAB;
+    if( lists->num_blocks==0 ) lists->num_blocks = (uint32_t)num_blocks;
+    else union_unite(lists, blocks, (uint32_t)num_blocks);
+    rc = bloom_index_run_next(&run->reader, &has_more);
     if( rc==SQLITE_OK ) union_take(run, has_more);
   }
   return rc;
@@ -118,57 +114,53 @@ static index_run *join_find_target(index_key_layout *key){
   return NULL;
 }
 
-/* Copies lists of the sources that the target lacks, at least max_pairs entries unless they
-** end. */
-static int join_copy(const index_column *column, const index_run *const *sources, int num_sources,
-                     index_run *target, uint64_t max_pairs, int *is_finished){
-  index_run_writer *writer = sqlite3_malloc64(sizeof(*writer));
-  index_union *lists = sqlite3_malloc64(sizeof(*lists));
+/* Copies lists that the target lacks of the runs whose bits are set in `taken`, at least max_pairs
+** entries unless they end. */
+static int join_copy(const index_column *column, uint64_t taken, index_run *target,
+                     uint64_t max_pairs, int *is_finished){
+  const index_key_layout *key = column->of_key;
   const uint32_t num_segments = bloom_entries_num_segments(target->end_block);
+  index_run_writer *writer = sqlite3_malloc64(sizeof(*writer));
+  index_union *lists = NULL;
   uint64_t num_pairs = 0, num_pending = 0, all_pairs = 0, num_tokens = 1;
-  int i, is_found = 1, rc = SQLITE_NOMEM;
-  for(i=0; i<num_sources; i++){
-    const uint64_t last = sources[i]->last/bloom_entries_num_segments(sources[i]->end_block);
-    all_pairs += sources[i]->num_pairs;
+  uint32_t i;
+  int is_found = 1, rc;
+  if( writer==NULL ) return SQLITE_NOMEM;
+  for(i=0; i<key->num_runs; i++){
+    const index_run *run = &key->runs[i];
+    const uint64_t last = run->last/bloom_entries_num_segments(run->end_block);
+    if( !(taken >> i & 1) ) continue;
+    all_pairs += run->num_pairs;
     if( last>=num_tokens ) num_tokens = last + 1;
   }
-  *is_finished = 0;
-  if( lists ) lists->runs = NULL;
-  if( writer && lists ){
-    bloom_index_run_start(writer, column, target, num_tokens*num_segments/(all_pairs + 1) + 1);
-    rc = bloom_index_union_start(lists, column->index, column->key, column->of_key, sources,
-                                 num_sources, 0);
-    while( rc==SQLITE_OK && num_pairs<max_pairs
-          && (rc = bloom_index_union_next(lists, &is_found))==SQLITE_OK && is_found ){
-      const uint32_t num_rows = target->num_rows;
-      rc = bloom_index_run_write(writer, lists->token*num_segments + lists->segment, lists->blocks,
-                                 lists->num_blocks);
-      if( target->num_rows>num_rows ){
-        num_pairs += num_pending;
-        num_pending = 0;
-      }
-      num_pending += lists->num_blocks;
+  bloom_index_run_start(writer, column, target, num_tokens*num_segments/(all_pairs + 1) + 1);
+  rc = bloom_index_union_start(&lists, column->index, column->key, key, taken, 0);
+  while( rc==SQLITE_OK && num_pairs<max_pairs
+        && (rc = bloom_index_union_next(lists, &is_found))==SQLITE_OK && is_found ){
+    const uint32_t num_rows = target->num_rows;
+    rc = bloom_index_run_write(writer, lists->token*num_segments + lists->segment, lists->blocks,
+                               lists->num_blocks);
+    if( target->num_rows>num_rows ){
+      num_pairs += num_pending;
+      num_pending = 0;
     }
-    *is_finished = rc==SQLITE_OK && !is_found;
-    rc = bloom_index_run_end(writer, !*is_finished, rc);
-    target->num_pairs += num_pairs + (*is_finished ? num_pending : 0);
+    num_pending += lists->num_blocks;
   }
-  if( lists ) bloom_index_union_end(lists);
+  *is_finished = rc==SQLITE_OK && !is_found;
+  rc = bloom_index_run_end(writer, !*is_finished, rc);
+  target->num_pairs += num_pairs + (*is_finished ? num_pending : 0);
   sqlite3_free(lists);
   sqlite3_free(writer);
   return rc;
 }
 
-/* Moves at least max_pairs entries of the runs whose bits are set in `taken`, unless they end: then
-** the target takes their place.  Rows that need not be kept are deleted at once. */
+/* Does so; where they end, the target takes their place.  Rows that need not be kept are deleted at
+** once. */
 static int join_go_on(const index_column *column, uint64_t taken, index_run *target,
                       uint64_t max_pairs){
   index_key_layout *key = column->of_key;
-  const index_run *sources[INDEX_ROOM_RUNS];
   uint32_t num_left = 0, i;
-  int num_sources = 0, is_finished, rc;
-  for(i=0; i<key->num_runs; i++) if( taken >> i & 1 ) sources[num_sources++] = &key->runs[i];
-  rc = join_copy(column, sources, num_sources, target, max_pairs, &is_finished);
+  int is_finished, rc = join_copy(column, taken, target, max_pairs, &is_finished);
   if( rc!=SQLITE_OK || !is_finished ) return rc;
   target->role = INDEX_RUN_PLAIN;
   for(i=0; i<key->num_runs; i++){
