@@ -178,27 +178,6 @@ typedef struct candidates_query {
   int num_tests;
 } candidates_query;
 
-/* Keeps of *blocks, or, without segments, of all blocks, those that a condition leaves. */
-static int candidates_narrow(const candidates_query *query, const index_generation *generation,
-                             int number, index_block_set *blocks){
-  candidates_search search = {.index = query->index, .generation = generation,
-                              .condition = query->plan->conditions[number],
-                              .within = blocks->segments ? blocks : NULL};
-  const index_key *key = &query->index->config.keys[search.condition.key];
-  index_block_set found;
-  int is_all = 0, rc;
-  /* The configuration may be another than the plan was made by, if it was read again since. */
-  if( key->is_range || (index_is_pattern(search.condition.kind) && !key->is_like) ){
-    return SQLITE_CORRUPT_VTAB;
-  }
-  rc = bloom_index_blocks_make(&found, generation->num_spans);
-  if( rc!=SQLITE_OK ) return rc;
-  rc = candidates_find(&search, query->args[number], &query->lists[number], &found, &is_all);
-  if( rc==SQLITE_OK && !is_all ) candidates_take(blocks, &found);
-  bloom_index_blocks_free(&found);
-  return rc;
-}
-
 /* Sets *blocks to those that have ids in the intervals. */
 static int candidates_blocks_of(const index_spans *spans, const index_intervals *intervals,
                                 index_block_set *blocks){
@@ -241,7 +220,7 @@ static int candidates_keep_blocks(const candidates_query *query,
   while( block!=UINT32_MAX && rc==SQLITE_OK ){
     rc = block>>INDEX_SPAN_LG<spans->num_spans
       ? bloom_index_intervals_add(&left, bloom_index_block_first(spans, block),
-                                     bloom_index_block_last(spans, block))
+                                  bloom_index_block_last(spans, block))
       : SQLITE_CORRUPT_VTAB;
     block = bloom_index_blocks_next(blocks, block + 1);
   }
@@ -277,15 +256,28 @@ static int candidates_narrow_by_zones(const candidates_query *query,
 static int candidates_narrow_by_entries(const candidates_query *query,
                                         const index_generation *generation,
                                         index_block_set *blocks){
+  const index_plan *plan = query->plan;
   int i, rc = SQLITE_OK;
   /* Keys first, which leave less. */
-  for(i=0; i<2*query->plan->num_conditions && rc==SQLITE_OK; i++){
-    const int number = i % query->plan->num_conditions;
-    const index_condition_kind kind = query->plan->conditions[number].kind;
-    if( !query->usable[number]
-       || index_is_pattern(kind)!=(i>=query->plan->num_conditions) ) continue;
+  for(i=0; i<2*plan->num_conditions && rc==SQLITE_OK; i++){
+    const int number = i % plan->num_conditions;
+    const int is_pattern = index_is_pattern(plan->conditions[number].kind);
+    candidates_search search = {.index = query->index, .generation = generation,
+                                .condition = plan->conditions[number],
+                                .within = blocks->segments ? blocks : NULL};
+    const index_key *key;
+    index_block_set found;
+    int is_all = 0;
+    if( !query->usable[number] || is_pattern!=(i>=plan->num_conditions) ) continue;
     if( blocks->segments && bloom_index_blocks_count(blocks)<=CANDIDATES_FEW_BLOCKS ) break;
-    rc = candidates_narrow(query, generation, number, blocks);
+    key = &query->index->config.keys[search.condition.key];
+    /* The configuration may be another than the plan was made by, if it was read again since. */
+    if( key->is_range || (is_pattern && !key->is_like) ) return SQLITE_CORRUPT_VTAB;
+    rc = bloom_index_blocks_make(&found, generation->num_spans);
+    if( rc==SQLITE_OK ) rc = candidates_find(&search, query->args[number], &query->lists[number],
+                                             &found, &is_all);
+    if( rc==SQLITE_OK && !is_all ) candidates_take(blocks, &found);
+    bloom_index_blocks_free(&found);
   }
   return rc;
 }
@@ -297,16 +289,15 @@ static int candidates_narrow_generation(const candidates_query *query,
   const double num_rows = bloom_index_intervals_rows(query->layout, intervals);
   index_block_set blocks = {0, NULL};
   index_spans *spans;
-  int has_zones, rc = SQLITE_OK;
+  int rc = SQLITE_OK;
   if( intervals->num_intervals==0 || num_rows<INDEX_ROWS_OF_LOOK_UP ) return SQLITE_OK;
   if( num_rows<(double)query->layout->num_rows/2 ){
     rc = bloom_index_spans_read(query->index, query->layout, generation, &spans);
     if( rc==SQLITE_OK ) rc = candidates_blocks_of(spans, intervals, &blocks);
   }
-  has_zones = query->num_tests>0 && rc==SQLITE_OK;
-  if( has_zones ) rc = candidates_narrow_by_zones(query, generation, &blocks);
-  if( has_zones && rc==SQLITE_OK ){
-    rc = candidates_keep_blocks(query, generation, &blocks, intervals);
+  if( rc==SQLITE_OK && query->num_tests>0 ){
+    rc = candidates_narrow_by_zones(query, generation, &blocks);
+    if( rc==SQLITE_OK ) rc = candidates_keep_blocks(query, generation, &blocks, intervals);
   }
   if( rc==SQLITE_OK && query->num_usable>0
    && bloom_index_intervals_rows(query->layout, intervals)>=INDEX_ROWS_OF_LOOK_UP ){

@@ -18,7 +18,7 @@
 **
 ** A new kind of token has a flag here, its word in args_read_column() and its bit in config_print()
 ** and config_parse(); bloom_index_pairs_add() stores its tokens, plan_entries_serve() says which
-** conditions they serve, and candidates_narrow() looks for them.
+** conditions they serve, and candidates_find() looks for them.
 */
 typedef struct index_key {
   int is_like;   /* its tokens are lists of text, for LIKE and GLOB; else hashes, for = */
