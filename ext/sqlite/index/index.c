@@ -16,7 +16,6 @@
 #include "index_merge.h"
 
 #include <limits.h>
-#include <stdarg.h>
 #include <string.h>
 
 /* == The arguments ===================================================================== */
@@ -212,27 +211,6 @@ bloom_index *bloom_index_new(bloom_connection *connection, const char *schema, c
   if( index->schema && index->name ) return index;
   bloom_index_free(index);
   return NULL;
-}
-
-int bloom_index_fail(bloom_index *index, const char *format, ...){
-  va_list arguments;
-  char *message;
-  va_start(arguments, format);
-  message = sqlite3_vmprintf(format, arguments);
-  va_end(arguments);
-  bloom_index_forget_message(index);
-  index->base.zErrMsg = message;
-  return message ? SQLITE_ERROR : SQLITE_NOMEM;
-}
-
-int bloom_index_failure(bloom_index *index, int rc){
-  return bloom_sql_failure(index->connection, "bloom_index", index->name, rc,
-                           &index->base.zErrMsg);
-}
-
-void bloom_index_forget_message(bloom_index *index){
-  sqlite3_free(index->base.zErrMsg);
-  index->base.zErrMsg = NULL;
 }
 
 /* Finds the columns whose collation the connection does not have: SQLite would declare no table

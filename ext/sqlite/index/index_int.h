@@ -149,16 +149,6 @@ static inline bloom_index *index_of(void *base){
 bloom_index *bloom_index_new(bloom_connection *connection, const char *schema, const char *name);
 void bloom_index_free(bloom_index *index);
 
-/* Fails with a message: SQLITE_ERROR or SQLITE_NOMEM. */
-int bloom_index_fail(bloom_index *index, const char *format, ...);
-
-/* Returns rc, and sets SQLite's message for it, if there is none yet and one is due.  Functions
-** that fail return SQLite's code alone; each method ends with this. */
-int bloom_index_failure(bloom_index *index, int rc);
-
-/* Frees the message of a failure that the method goes on after. */
-void bloom_index_forget_message(bloom_index *index);
-
 /* -- index_statements.c ------------------------------------------------------------------- */
 
 /* Takes a kept statement, or compiles it: of this text, which is freed, NULL when out of memory; or
@@ -178,5 +168,15 @@ void bloom_index_statements_forget(bloom_index *index, int are_all);
 /* Sets *number to the first column of the first row, unless that is NULL; else it is proven. */
 int bloom_index_statement_integer(bloom_index *index, int use, sqlite3_int64 *number,
                                   const char *format, ...);
+
+/* Fails with a message: SQLITE_ERROR or SQLITE_NOMEM. */
+int bloom_index_fail(bloom_index *index, const char *format, ...);
+
+/* Returns rc, and sets SQLite's message for it, if there is none yet and one is due.  Functions
+** that fail return SQLite's code alone; each method ends with this. */
+int bloom_index_failure(bloom_index *index, int rc);
+
+/* Frees the message of a failure that the method goes on after. */
+void bloom_index_forget_message(bloom_index *index);
 
 #endif

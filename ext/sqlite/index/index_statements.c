@@ -152,3 +152,26 @@ int bloom_index_statement_integer(bloom_index *index, int use, sqlite3_int64 *nu
   bloom_index_statement_give_back(index, row, is_found);
   return rc==SQLITE_ROW || rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
+
+/* -- Failures -------------------------------------------------------------------------------- */
+
+int bloom_index_fail(bloom_index *index, const char *format, ...){
+  va_list arguments;
+  char *message;
+  va_start(arguments, format);
+  message = sqlite3_vmprintf(format, arguments);
+  va_end(arguments);
+  bloom_index_forget_message(index);
+  index->base.zErrMsg = message;
+  return message ? SQLITE_ERROR : SQLITE_NOMEM;
+}
+
+int bloom_index_failure(bloom_index *index, int rc){
+  return bloom_sql_failure(index->connection, "bloom_index", index->name, rc,
+                           &index->base.zErrMsg);
+}
+
+void bloom_index_forget_message(bloom_index *index){
+  sqlite3_free(index->base.zErrMsg);
+  index->base.zErrMsg = NULL;
+}
