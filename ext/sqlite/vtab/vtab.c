@@ -83,6 +83,9 @@ static int vtab_disconnect(sqlite3_vtab *base){
   sqlite3_free(vtab->quoted_name);
   sqlite3_free(vtab->pages);
   sqlite3_free(vtab->journal);
+  sqlite3_free(vtab->journal_columns);
+  sqlite3_free(vtab->pages_text);
+  sqlite3_free(vtab->journal_text);
   sqlite3_free(base->zErrMsg); /* SQLite takes some methods' alone */
   sqlite3_free(vtab);
   return SQLITE_OK;
@@ -106,9 +109,15 @@ static int vtab_connect(
   vtab->quoted_name = bloom_sql_name(args[2]);
   vtab->pages = sqlite3_mprintf("%s_pages", args[2]);
   vtab->journal = sqlite3_mprintf("%s_new", args[2]);
-  rc = vtab->schema && vtab->name && vtab->quoted_name && vtab->pages && vtab->journal
-    ? SQLITE_OK : SQLITE_NOMEM;
-  if( rc==SQLITE_OK ) rc = bloom_vtab_args_read(num_args - 3, args + 3, &vtab->args, error);
+  rc = bloom_vtab_args_read(num_args - 3, args + 3, &vtab->args, error);
+  vtab->journal_columns = bloom_vtab_journal_columns(vtab);
+  vtab->pages_text = sqlite3_mprintf("CREATE TABLE \"%w_pages\"" BLOOM_VTAB_PAGES_COLUMNS, args[2]);
+  vtab->journal_text = sqlite3_mprintf("CREATE TABLE \"%w_new\"%s", args[2],
+                                       vtab->journal_columns);
+  if( rc==SQLITE_OK && !(vtab->schema && vtab->name && vtab->quoted_name && vtab->pages
+      && vtab->journal_columns && vtab->pages_text && vtab->journal_text) ){
+    rc = SQLITE_NOMEM;
+  }
   if( rc==SQLITE_OK && is_own_column(vtab->name, bloom_vtab_num_parts(vtab)) ){
     rc = bloom_fail_vtab(error, NAME_OF_COLUMN, vtab->name);
   }
@@ -186,7 +195,7 @@ static int vtab_rename(sqlite3_vtab *base, const char *new_name){
   }
   rc = bloom_vtab_open(vtab, vtab->args.table ? BLOOM_VTAB_DOUBT : BLOOM_VTAB_PLACE);
   if( rc==SQLITE_OK ){
-    rc = bloom_vtab_check_names(vtab, BLOOM_VTAB_RENAME, (bloom_vtab_left){0});
+    rc = bloom_vtab_check_names(vtab, NULL, 1);
   }
   if( rc==SQLITE_OK && vtab->args.table ) rc = rename_journal(vtab, new_name);
   if( rc==SQLITE_OK ){

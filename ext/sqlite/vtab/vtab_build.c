@@ -20,14 +20,12 @@
 
 /* -- What was left ------------------------------------------------------------------------- */
 
-/* Sets *is_own to whether a table has a name, and a text behind CREATE TABLE, which is freed. */
-static int has_text(const bloom_vtab *vtab, const char *name, char *text, int *is_own){
+/* Sets *is_own to whether a table has a name and a text. */
+static int has_text(const bloom_vtab *vtab, const char *name, const char *text, int *is_own){
   sqlite3_int64 is_same = 0;
-  const int rc = text ? bloom_sql_integer(vtab->connection, &is_same,
-      "SELECT 1 FROM \"%w\".sqlite_master WHERE type = 'table' AND rootpage > 0"
-      " AND name = %Q COLLATE NOCASE AND sql = 'CREATE TABLE %q'", vtab->schema, name, text)
-    : SQLITE_NOMEM;
-  sqlite3_free(text);
+  const int rc = bloom_sql_integer(vtab->connection, &is_same,
+    "SELECT 1 FROM \"%w\".sqlite_master WHERE type = 'table' AND rootpage > 0"
+    " AND name = %Q COLLATE NOCASE AND sql = %Q", vtab->schema, name, text);
   *is_own = is_same!=0;
   return rc;
 }
@@ -35,8 +33,7 @@ static int has_text(const bloom_vtab *vtab, const char *name, char *text, int *i
 /* Finds pages: they are own if they have no row, or the layout of such a filter. */
 static int find_left_pages(bloom_vtab *vtab, int *is_own, int *has_keys){
   sqlite3_int64 has_rows = 0;
-  int rc = has_text(vtab, vtab->pages,
-                    sqlite3_mprintf("\"%w\"" BLOOM_VTAB_PAGES_COLUMNS, vtab->pages), is_own);
+  int rc = has_text(vtab, vtab->pages, vtab->pages_text, is_own);
   *has_keys = 0;
   if( rc!=SQLITE_OK || !*is_own ) return rc;
   rc = bloom_sql_integer(vtab->connection, &has_rows, "SELECT 1 FROM \"%w\".\"%w\" LIMIT 1",
@@ -61,7 +58,7 @@ static int find_left_journal(bloom_vtab *vtab, int *is_own){
   int rc;
   *is_own = 0;
   if( vtab->args.table==NULL ) return SQLITE_OK;
-  rc = has_text(vtab, vtab->journal, bloom_vtab_journal_text(vtab), is_own);
+  rc = has_text(vtab, vtab->journal, vtab->journal_text, is_own);
   if( rc!=SQLITE_OK || !*is_own ) return rc;
   rc = bloom_sql_integer(vtab->connection, &has_mark, "SELECT typeof(r) = 'integer' AND %s IS NULL"
                          " FROM \"%w\".\"%w\" ORDER BY rowid LIMIT 1", key, vtab->schema,
@@ -75,30 +72,21 @@ static int find_left_journal(bloom_vtab *vtab, int *is_own){
 
 /* -- What is in the way -------------------------------------------------------------------- */
 
-int bloom_vtab_check_names(bloom_vtab *vtab, bloom_vtab_change change, bloom_vtab_left left){
-  const int has_source = vtab->args.table!=NULL, is_create = change==BLOOM_VTAB_CREATE;
-  const int minds_all = change!=BLOOM_VTAB_RENAME;
-  char *pages = sqlite3_mprintf("\"%w\"" BLOOM_VTAB_PAGES_COLUMNS, vtab->pages);
-  char *journal = bloom_vtab_journal_text(vtab);
-  char *triggers = bloom_vtab_trigger_names(vtab);
-  char *where = pages && journal && triggers ? sqlite3_mprintf(
-      " (type <> 'trigger' AND name = %Q COLLATE NOCASE"
-        " AND (%d OR sql IS NOT 'CREATE TABLE %q'))"
-      " OR (type <> 'trigger' AND name = %Q COLLATE NOCASE"
-        " AND (%d OR (%d AND sql IS NOT 'CREATE TABLE %q')))"
-      " OR (%d AND type = 'index' AND tbl_name COLLATE NOCASE IN (%Q, %Q)"
-        " AND name NOT LIKE 'sqlite_autoindex%%')"
-      " OR (%d AND type = 'trigger' AND (tbl_name = %Q COLLATE NOCASE"
-        " OR name COLLATE NOCASE IN (%s)))",
-      vtab->pages, is_create && !left.are_own_pages, pages,
-      vtab->journal, is_create && !left.is_own_journal, has_source, journal,
-      minds_all, vtab->pages, vtab->journal, has_source && minds_all, vtab->journal, triggers)
-    : NULL;
+int bloom_vtab_check_names(bloom_vtab *vtab, const bloom_vtab_left *left, int is_rename){
+  const int has_source = vtab->args.table!=NULL;
+  const char *name = vtab->name, *pages = vtab->pages, *journal = vtab->journal;
   const bloom_follower follower = bloom_vtab_follower(vtab);
-  sqlite3_free(pages);
-  sqlite3_free(journal);
-  sqlite3_free(triggers);
-  return bloom_obstacles_refuse(&follower, where, is_create, &vtab->base.zErrMsg);
+  char *where = sqlite3_mprintf(
+    " (type <> 'trigger' AND name = %Q COLLATE NOCASE AND (%d OR sql IS NOT %Q))"
+    " OR (type <> 'trigger' AND name = %Q COLLATE NOCASE AND (%d OR (%d AND sql IS NOT %Q)))"
+    " OR (%d AND type = 'index' AND tbl_name COLLATE NOCASE IN (%Q, %Q)"
+      " AND name NOT LIKE 'sqlite_autoindex%%')"
+    " OR (%d AND type = 'trigger' AND (tbl_name = %Q COLLATE NOCASE OR name COLLATE NOCASE IN"
+      " ('%q_before_insert', '%q_before_update', '%q_after_update', '%q_guard')))",
+    pages, left && !left->are_own_pages, vtab->pages_text,
+    journal, left && !left->is_own_journal, has_source, vtab->journal_text,
+    !is_rename, pages, journal, has_source && !is_rename, journal, name, name, name, name);
+  return bloom_obstacles_refuse(&follower, where, left!=NULL, &vtab->base.zErrMsg);
 }
 
 /* -- Filling ------------------------------------------------------------------------------ */
@@ -258,10 +246,8 @@ static int fill(
 static int make_all(
   bloom_vtab *vtab, const bloom_vtab_args *args, bloom_vtab_layout *layout, int is_create
 ){
-  char *journal = bloom_vtab_journal_text(vtab);
-  int rc = journal ? bloom_sql_run(vtab->connection, "CREATE TABLE IF NOT EXISTS \"%w\".%s",
-                                   vtab->schema, journal) : SQLITE_NOMEM;
-  sqlite3_free(journal);
+  int rc = bloom_sql_run(vtab->connection, "CREATE TABLE IF NOT EXISTS \"%w\".\"%w\"%s",
+                         vtab->schema, vtab->journal, vtab->journal_columns);
   if( rc==SQLITE_OK ) rc = bloom_vtab_create_triggers(vtab, args);
   return rc==SQLITE_OK ? fill(vtab, args, layout, is_create) : rc;
 }
@@ -281,12 +267,12 @@ int bloom_vtab_make(bloom_vtab *vtab){
   const int has_source = vtab->args.table!=NULL;
   bloom_vtab_layout layout = {.num_layers = 0};
   bloom_vtab_left left = {0}; /* what CREATE takes over */
-  int rc = find_left_pages(vtab, &left.are_own_pages, &left.have_keys);
+  int have_keys, rc = find_left_pages(vtab, &left.are_own_pages, &have_keys);
   if( rc==SQLITE_OK ) rc = find_left_journal(vtab, &left.is_own_journal);
-  if( rc==SQLITE_OK ) rc = bloom_vtab_check_names(vtab, BLOOM_VTAB_CREATE, left);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_check_names(vtab, &left, 0);
   if( rc!=SQLITE_OK ) return bloom_vtab_failure(vtab, rc);
   /* They are the only copy of these keys. */
-  if( left.have_keys && !has_source ) return SQLITE_OK;
+  if( have_keys && !has_source ) return SQLITE_OK;
   vtab->has_layout = 0;
   if( has_source ) rc = bloom_vtab_read_source(vtab, &vtab->args, &layout);
   if( rc==SQLITE_OK && has_source ) rc = check_is_not_hidden(vtab, &vtab->args);
@@ -311,13 +297,10 @@ static int drop_table(const bloom_vtab *vtab, const char *suffix, const char *co
 ** refuses to drop a table while a query is open.  Were triggers gone by then, it would put them
 ** back, but read the schema anew in the middle of a later statement. */
 int bloom_vtab_drop(const bloom_vtab *vtab){
-  char *journal;
   int rc = drop_table(vtab, "_pages", BLOOM_VTAB_PAGES_COLUMNS);
   if( rc!=SQLITE_OK || vtab->args.table==NULL ) return rc;
   rc = drop_table(vtab, "_guard", "(unused)"); /* of bloom 1.1 */
-  journal = rc==SQLITE_OK ? bloom_vtab_journal_columns(vtab) : NULL;
-  if( rc==SQLITE_OK ) rc = journal ? drop_table(vtab, "_new", journal) : SQLITE_NOMEM;
-  sqlite3_free(journal);
+  if( rc==SQLITE_OK ) rc = drop_table(vtab, "_new", vtab->journal_columns);
   return rc==SQLITE_OK ? bloom_vtab_drop_triggers(vtab, 1) : rc;
 }
 
@@ -354,7 +337,7 @@ static int rebuild(bloom_vtab *vtab, int is_merge, int is_damaged){
   assert(vtab->args.table);
   bloom_vtab_forget_message(vtab);
   bloom_vtab_close_reader(vtab);
-  rc = bloom_vtab_check_names(vtab, BLOOM_VTAB_REBUILD, (bloom_vtab_left){0});
+  rc = bloom_vtab_check_names(vtab, NULL, 0);
   if( rc==SQLITE_OK && is_damaged ) rc = create_pages(vtab);
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_triggers(vtab, NULL, &triggers);
   if( rc==SQLITE_OK ){

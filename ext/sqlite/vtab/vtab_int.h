@@ -120,6 +120,8 @@ typedef struct bloom_vtab {
   char *schema, *name;
   char *quoted_name;     /* as it is written in SQL */
   char *pages, *journal; /* the names of its tables */
+  char *journal_columns; /* (key, r), or (key_1, key_2 ..., r) */
+  char *pages_text, *journal_text; /* their texts in sqlite_schema */
   void *file;            /* that SQLite had open for this database: bloom_vtab_open() */
   bloom_vtab_args args;  /* as the table was made; names may be others since */
 
@@ -269,9 +271,7 @@ int bloom_vtab_take_unmerged(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vta
 /* Leaves one row in the journal, without a key. */
 int bloom_vtab_empty_journal(bloom_vtab *vtab, bloom_vtab_layout *layout);
 
-/* Returns the text of the journal's table, after CREATE TABLE, to be freed; or of its columns, in
-** parentheses. */
-char *bloom_vtab_journal_text(const bloom_vtab *vtab);
+/* Returns vtab->journal_columns, to be freed. */
 char *bloom_vtab_journal_columns(const bloom_vtab *vtab);
 
 /* -- Triggers: vtab_source.c ----------------------------------------------------------------- */
@@ -284,8 +284,6 @@ bloom_follower bloom_vtab_follower(const bloom_vtab *vtab);
 int bloom_vtab_create_triggers(const bloom_vtab *vtab, const bloom_vtab_args *args);
 int bloom_vtab_drop_triggers(const bloom_vtab *vtab, int is_for_good);
 
-/* Returns their names and the guard's, as SQL: 'f_before_insert', ...; to be freed. */
-char *bloom_vtab_trigger_names(const bloom_vtab *vtab);
 
 /* The filter's triggers as the schema has them, and the arguments that their text tells. */
 typedef struct bloom_vtab_triggers {
@@ -341,14 +339,9 @@ char *bloom_vtab_say_doubt(const bloom_vtab *vtab, bloom_vtab_doubt doubt);
 
 #define BLOOM_VTAB_PAGES_COLUMNS "(bytes BLOB)"
 
-typedef enum bloom_vtab_change {
-  BLOOM_VTAB_CREATE, BLOOM_VTAB_REBUILD, BLOOM_VTAB_RENAME
-} bloom_vtab_change;
-
 /* What a filter of the same name left, in a copy without virtual tables for example. */
 typedef struct bloom_vtab_left {
   int are_own_pages;  /* its pages: they are empty, or a filter's that has as many columns */
-  int have_keys;      /* these pages are not empty */
   int is_own_journal; /* its journal */
 } bloom_vtab_left;
 
@@ -356,10 +349,8 @@ typedef struct bloom_vtab_left {
 ** away, triggers first: a table that has the name of one of the filter's and is another, an index
 ** or a trigger on one of these, a trigger that has a name of its own.  SQLite drops no table while
 ** a statement runs, as these do, and of a column that has an index sqlite3_blob writes nothing.  A
-** RENAME minds the tables alone.  left: of CREATE, what it takes over. */
-int bloom_vtab_check_names(
-  bloom_vtab *vtab, bloom_vtab_change change, bloom_vtab_left left
-);
+** RENAME minds the tables alone.  left: of CREATE, what it takes over; else NULL. */
+int bloom_vtab_check_names(bloom_vtab *vtab, const bloom_vtab_left *left, int is_rename);
 
 /* -- Making and merging, the same file ------------------------------------------------------- */
 

@@ -38,13 +38,6 @@ char *bloom_vtab_journal_columns(const bloom_vtab *vtab){
   return sqlite3_str_finish(sql);
 }
 
-char *bloom_vtab_journal_text(const bloom_vtab *vtab){
-  char *columns = bloom_vtab_journal_columns(vtab);
-  char *text = columns ? sqlite3_mprintf("\"%w\"%s", vtab->journal, columns) : NULL;
-  sqlite3_free(columns);
-  return text;
-}
-
 /* What is read of a row, and from FIRST_KEY_COLUMN on its key. */
 enum { ROWID, MARK, FIRST_ROWID, FIRST_KEY_COLUMN };
 

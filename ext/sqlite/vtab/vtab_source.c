@@ -79,9 +79,8 @@ static char *trigger_action(
   const bloom_vtab *vtab, const char *journal, const bloom_vtab_args *args, int form
 ){
   sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
-  char *columns = bloom_vtab_journal_columns(vtab);
   int i;
-  sqlite3_str_appendf(sql, "BEGIN INSERT INTO \"%w\"%s VALUES (", journal, columns ? columns : "");
+  sqlite3_str_appendf(sql, "BEGIN INSERT INTO \"%w\"%s VALUES (", journal, vtab->journal_columns);
   for(i=0; i<args->num_columns; i++) sqlite3_str_appendf(sql, "new.\"%w\", ", args->columns[i]);
   if( form==WITH_CHAIN ){
     sqlite3_str_appendf(sql, "(random() << 24) | (SELECT r >> 24 & 16777215 FROM \"%w\""
@@ -89,8 +88,6 @@ static char *trigger_action(
   }else{
     sqlite3_str_appendall(sql, "random()); END");
   }
-  if( columns ) sqlite3_free(columns);
-  else sqlite3_str_reset(sql);
   return sqlite3_str_finish(sql);
 }
 
@@ -120,16 +117,6 @@ static char *trigger_text(
   if( event==NULL || action==NULL ) sqlite3_str_reset(sql);
   sqlite3_free(event);
   sqlite3_free(action);
-  return sqlite3_str_finish(sql);
-}
-
-char *bloom_vtab_trigger_names(const bloom_vtab *vtab){
-  sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
-  int kind;
-  for(kind=0; kind<NUM_TRIGGER_KINDS; kind++){
-    sqlite3_str_appendf(sql, "'%q%s', ", vtab->name, trigger_suffixes[kind]);
-  }
-  sqlite3_str_appendf(sql, "'%q_guard'", vtab->name);
   return sqlite3_str_finish(sql);
 }
 
@@ -433,13 +420,11 @@ static int check_journal(
   bloom_vtab *vtab, const bloom_vtab_triggers *triggers, sqlite3_int64 *journal,
   bloom_vtab_doubt *doubt
 ){
-  char *text = bloom_vtab_journal_text(vtab);
-  sqlite3_stmt *row = NULL;
-  int rc = text ? bloom_sql_row(vtab->connection, &row,
-      "SELECT total(type = 'table' AND sql = 'CREATE TABLE %q'), count(*), max(CASE type WHEN"
-      " 'table' THEN rowid END) FROM \"%w\".sqlite_master WHERE type <> 'trigger'"
-      " AND tbl_name = %Q COLLATE NOCASE", text, vtab->schema, vtab->journal) : SQLITE_NOMEM;
-  sqlite3_free(text);
+  sqlite3_stmt *row;
+  const int rc = bloom_sql_row(vtab->connection, &row,
+    "SELECT total(type = 'table' AND sql = %Q), count(*), max(CASE type WHEN 'table' THEN rowid"
+    " END) FROM \"%w\".sqlite_master WHERE type <> 'trigger' AND tbl_name = %Q COLLATE NOCASE",
+    vtab->journal_text, vtab->schema, vtab->journal);
   *journal = 0;
   if( rc==SQLITE_ROW ){
     const int has_table = sqlite3_column_int(row, 0);
@@ -458,12 +443,9 @@ static int check_temp(bloom_vtab *vtab, bloom_vtab_doubt *doubt){
   const bloom_follower follower = bloom_vtab_follower(vtab);
   char *guard_text = bloom_guard_text(&follower);
   sqlite3_int64 has_trigger = 0;
-  int rc = SQLITE_NOMEM;
-  if( guard_text ){
-    rc = bloom_sql_integer(vtab->connection, &has_trigger, "SELECT EXISTS(SELECT 1"
-                           " FROM sqlite_temp_master WHERE CASE type WHEN 'trigger' THEN sql <> %Q"
-                           " END AND tbl_name = %Q COLLATE NOCASE)", guard_text, vtab->journal);
-  }
+  const int rc = guard_text ? bloom_sql_integer(vtab->connection, &has_trigger, "SELECT EXISTS("
+    "SELECT 1 FROM sqlite_temp_master WHERE CASE type WHEN 'trigger' THEN sql <> %Q END"
+    " AND tbl_name = %Q COLLATE NOCASE)", guard_text, vtab->journal) : SQLITE_NOMEM;
   sqlite3_free(guard_text);
   if( has_trigger ) *doubt = BLOOM_VTAB_HAS_TEMP_TRIGGER;
   return rc;
