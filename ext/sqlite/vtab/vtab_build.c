@@ -6,8 +6,6 @@
 ** neither journal nor source once the journal was emptied, so what reads the source is refused
 ** while a statement of the connection may have written some of its rows but not all.
 **
-** What has the names of a filter's tables and triggers already.
-**
 ** A tool without bloom copies tables and triggers of a filter, and not the virtual table.  CREATE
 ** takes over what a mark inside tells to be such a filter's; and what is not, it names, with the
 ** SQL that takes it out of the way.
@@ -436,7 +434,9 @@ static int merge_keys(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_doubt
   assert(vtab->args.table && max_rows>=0 && !*doubt);
   if( max_rows==0 ){
     /* What look-ups met of damage, and of a filter with few pages all of it, but for blocks. */
-    if( vtab->damaged_number==vtab->layout.number ) return SQLITE_NOTFOUND;
+    if( bloom_connection_knows_damage(vtab->connection, vtab->layout.number) ){
+      return SQLITE_NOTFOUND;
+    }
     if( bloom_vtab_num_pages(&vtab->layout, 0)<=FEW_PAGES ){
       rc = bloom_vtab_count_filled(vtab, &vtab->layout, &num_filled);
     }

@@ -15,11 +15,10 @@
 
 #include "../../core/parquet/parquet.h"
 
-/* xBestIndex's idxNum; with UNCHECKED the schema is looked at when the statement runs. */
+/* xBestIndex's idxNum. */
 #define PLAN_FACTS 0
 #define PLAN_KEY   1
-#define UNCHECKED  2
-#define PLAN_PARTS 4 /* the key's columns one by one; with PLAN_KEY */
+#define PLAN_PARTS 2 /* the key's columns one by one; with PLAN_KEY */
 
 /* Where in idxStr, behind what EXPLAIN QUERY PLAN shows of a plan for a key, there is a letter for
 ** each collation: that of bloom_collation_names, or ? for another. */
@@ -131,7 +130,8 @@ int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info){
   if( vtab->num_cursors==0 ) bloom_vtab_close_reader(vtab);
   if( bloom_sql_is_fatal(rc) ) return rc;
   bloom_vtab_forget_message(vtab);
-  info->idxNum = rc!=SQLITE_OK ? UNCHECKED : PLAN_FACTS;
+  if( rc!=SQLITE_OK ) vtab->is_current = 0;
+  info->idxNum = PLAN_FACTS;
   info->estimatedRows = 1;
   info->estimatedCost = 10;
   if( has_condition_on_command(info, num_parts) ){
@@ -450,7 +450,8 @@ static int look_up(
     }
     /* SQLite lets a statement run on while its own connection drops a trigger. */
     if( rc==SQLITE_OK && !*may_contain && vtab->checked_compiled!=bloom_vtab_num_compiled(vtab) ){
-      rc = bloom_vtab_open(vtab, BLOOM_VTAB_LOOK_UP_UNCHECKED);
+      vtab->is_current = 0;
+      rc = bloom_vtab_open(vtab, BLOOM_VTAB_LOOK_UP);
       *may_contain = bloom_vtab_doubt_of_reader(vtab)!=BLOOM_VTAB_CERTAIN;
     }
   }
@@ -467,7 +468,7 @@ int bloom_vtab_filter(
   bloom_vtab *vtab = bloom_vtab_of(base->pVtab);
   int i, may_contain, rc;
   forget_reading(cursor);
-  rc = bloom_vtab_open(vtab, plan & UNCHECKED ? BLOOM_VTAB_LOOK_UP_UNCHECKED : BLOOM_VTAB_LOOK_UP);
+  rc = bloom_vtab_open(vtab, BLOOM_VTAB_LOOK_UP);
   if( rc!=SQLITE_OK ) return rc;
   cursor->doubt = bloom_vtab_doubt_of_reader(vtab);
   cursor->rowid = 1;

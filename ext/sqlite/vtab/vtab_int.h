@@ -129,7 +129,6 @@ typedef struct bloom_vtab {
   int has_layout;
   uint8_t layout_bytes[BLOOM_LAYOUT_BYTES];
   bloom_vtab_layout layout;
-  uint64_t damaged_number; /* of a layout of which a page was found damaged; 0: of none */
 
   /* What look-ups read pages by, NULL: not open.  Closed with the last cursor, so it outlives no
   ** statement; and while one runs, its database is neither detached nor replaced. */
@@ -140,6 +139,7 @@ typedef struct bloom_vtab {
 
   /* What was found at these versions of the schema and of the TEMP one: vtab_source.c. */
   int is_checked;
+  int is_current; /* and no plan was made since that could not look */
   sqlite3_int64 checked_version, checked_temp_version;
   int checked_compiled;  /* and after so many compilations of the journal's statements */
   bloom_vtab_doubt schema_doubt; /* but for what TEMP has */
@@ -316,9 +316,8 @@ char *bloom_vtab_keys_sql(const bloom_vtab *vtab, const bloom_vtab_args *args, i
 typedef enum bloom_vtab_need {
   BLOOM_VTAB_PLACE,   /* where the filter's tables are */
   BLOOM_VTAB_DOUBT,   /* and whether its answers are certain, by the schema */
-  BLOOM_VTAB_LOOK_UP, /* and what xBestIndex found of that, unless another file may have come under
-                      ** the statement */
-  BLOOM_VTAB_LOOK_UP_UNCHECKED /* as DOUBT; in both an authorizer's denial is no error, but maybe */
+  BLOOM_VTAB_LOOK_UP  /* as xBestIndex found it, unless another file may have come under the
+                      ** statement; an authorizer's denial is no error, but maybe */
 } bloom_vtab_need;
 
 /* Begins a method, before any of the filter is read or written.  Fails where vtab->schema does not

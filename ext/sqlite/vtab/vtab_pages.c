@@ -1,27 +1,9 @@
 /*
 ** The shadow table: its bytes, and hashes in its pages: testing one key, adding one, adding many.
 **
-** The layout, row 1 of the pages, and the pages' headers, little-endian:
-**
-**     0  8 bytes "bloomvt2", or "bloomvt3" where rules.has_cells
-**     8  u64  number
-**    16  u32  num_columns      20  u32  blocks_per_page
-**    24  u32  num_layers       28  u32  has_chain
-**    32  i64  num_filled       40  i64  journal_mark
-**    48  u64  default_checksum
-**    56  20 bytes, merged_at   76  u32  0
-**    80  12 layers: u64 num_blocks, i64 capacity
-**   272  of a filter over a source 16 columns: u8 kind, u8 collation; of a standalone one 3 layers
-**   304  of a filter over a source u64  journal_number  312  i64  journal_first
-**   320  u64  checksum of what is before it
-**
-** A page is a header, and then blocks of the 'parquet' encoding:
-**
-**     0  u64  number            8  u32  num_keys      12  u32  num_filled
-**    16  u64  0                24  u64  checksum of these and the row's number
-**
-** Row 1 is read first by each operation, so no state in memory can be stale.  Many hashes are put
-** in the order of pages, so that each page is read and written once.
+** Row 1 is the layout, the others are pages: a header, and then blocks of the 'parquet' encoding.
+** FORMATS.md has their bytes.  Row 1 is read first by each operation, so no state in memory can be
+** stale.  Many hashes are put in the order of pages, so that each page is read and written once.
 */
 #include "vtab_int.h"
 
@@ -66,7 +48,7 @@ static int fail_damaged(bloom_vtab *vtab, const char *what){
     ? "bloom: %s is damaged: %s; INSERT INTO %s(%s) VALUES ('rebuild') repairs it"
     : "bloom: %s is damaged: %s; INSERT INTO %s(%s) VALUES ('delete-all') empties it",
     vtab->name, what, vtab->quoted_name, vtab->quoted_name);
-  vtab->damaged_number = vtab->layout.number;
+  bloom_connection_note_damage(vtab->connection, vtab->layout.number);
   return rc==SQLITE_ERROR ? SQLITE_CORRUPT_VTAB : rc;
 }
 
@@ -569,27 +551,6 @@ int bloom_vtab_add_key(bloom_vtab *vtab, bloom_key_values key){
 
 /* -- Adding many ------------------------------------------------------------------------------ */
 
-/* Puts hashes in the order of their pages: *ordered, to be freed, and where each page's end. */
-static int order_by_page(
-  const bloom_vtab_layout *layout, const bloom_hash_value *hashes, size_t num_hashes,
-  bloom_hash_value **ordered, size_t **ends
-){
-  const uint64_t num_pages = bloom_vtab_num_pages(layout, 0);
-  size_t i, sum = 0;
-  uint64_t page;
-  *ordered = sqlite3_malloc64((num_hashes + 1) * sizeof(**ordered));
-  *ends = bloom_malloc_zeros(num_pages * sizeof(**ends));
-  if( *ordered==NULL || *ends==NULL ) return SQLITE_NOMEM;
-  for(i=0; i<num_hashes; i++) (*ends)[page_of(layout, 0, hashes[i])]++;
-  for(page=0; page<num_pages; page++){
-    const size_t num_here = (*ends)[page];
-    (*ends)[page] = sum; /* where it begins, and its end once all are in their places */
-    sum += num_here;
-  }
-  for(i=0; i<num_hashes; i++) (*ordered)[(*ends)[page_of(layout, 0, hashes[i])]++] = hashes[i];
-  return SQLITE_OK;
-}
-
 /* Adds the hashes of one page, which bytes has room for. */
 static int fill_page(
   bloom_vtab_batch *batch, sqlite3_blob *blob, uint64_t page, const bloom_hash_value *hashes,
@@ -618,24 +579,32 @@ static int fill_page(
   return sqlite3_blob_write(blob, bytes, num_bytes, 0);
 }
 
+/* Adds the hashes of a kind, in the order of their pages. */
 static int write_hashes(bloom_vtab_batch *batch, int kind){
   const bloom_vtab_layout *layout = batch->layout;
   const uint64_t num_pages = bloom_vtab_num_pages(layout, 0);
-  bloom_hash_value *ordered = NULL;
-  size_t *ends = NULL, begin = 0;
-  uint64_t page;
+  const bloom_hash_value *hashes = batch->hashes[kind];
+  const size_t num_hashes = batch->num_hashes[kind];
+  bloom_hash_value *ordered = sqlite3_malloc64(num_hashes * sizeof(*ordered));
+  size_t *ends = bloom_malloc_zeros(num_pages * sizeof(*ends)), i, sum = 0;
   uint8_t *bytes = sqlite3_malloc64((sqlite3_uint64)bloom_vtab_page_bytes(layout, 0, 0));
   sqlite3_blob *blob = NULL;
-  int rc = bytes ? order_by_page(layout, batch->hashes[kind], batch->num_hashes[kind], &ordered,
-                                 &ends) : SQLITE_NOMEM;
-  if( rc==SQLITE_OK ){
-    rc = bloom_blob_open(pages_place(batch->vtab), 1, 1, BLOOM_LAYOUT_BYTES, &blob);
-  }
+  uint64_t page;
+  int rc = ordered && ends && bytes
+    ? bloom_blob_open(pages_place(batch->vtab), 1, 1, BLOOM_LAYOUT_BYTES, &blob) : SQLITE_NOMEM;
+  assert(num_hashes>0);
+  for(i=0; i<num_hashes && rc==SQLITE_OK; i++) ends[page_of(layout, 0, hashes[i])]++;
   for(page=0; page<num_pages && rc==SQLITE_OK; page++){
-    if( ends[page]>begin ){
-      rc = fill_page(batch, blob, page, ordered + begin, ends[page] - begin, kind==0, bytes);
-    }
-    begin = ends[page];
+    const size_t num_here = ends[page];
+    ends[page] = sum; /* where it begins, and its end once all are in their places */
+    sum += num_here;
+  }
+  for(i=0; i<num_hashes && rc==SQLITE_OK; i++){
+    ordered[ends[page_of(layout, 0, hashes[i])]++] = hashes[i];
+  }
+  for(page=0, i=0; page<num_pages && rc==SQLITE_OK; i = ends[page++]){
+    if( ends[page]==i ) continue;
+    rc = fill_page(batch, blob, page, ordered + i, ends[page] - i, kind==0, bytes);
   }
   rc = bloom_blob_close(blob, rc);
   sqlite3_free(bytes);

@@ -1,5 +1,6 @@
 /*
-** The triggers of a filter: plain SQL that writes new keys to its journal.
+** The triggers of a filter, plain SQL that writes new keys to its journal; the rules of its key;
+** and whether the schema still is as it has to be.
 **
 **   BEFORE INSERT ON "t" WHEN new."k" IS NOT NULL BEGIN
 **     INSERT INTO "f_new"(key, r) VALUES (new."k", (random() << 24) | (SELECT r >> 24 & 16777215
@@ -8,19 +9,14 @@
 **     OR typeof(old."k") <> typeof(new."k")) BEGIN ...
 **
 ** OF is for speed alone: each UPDATE that sets k names it, as k is neither the rowid nor generated.
-** Triggers of bloom 1.2.0 have no OF, and random() alone.
+** Triggers of bloom 1.2.0 have no OF, and random() alone.  What BEFORE sees of one column is final,
+** whatever other triggers do.  Of several, a BEFORE UPDATE trigger of the user's may change another
+** than the statement sets, so there AFTER UPDATE writes the key once more.
 **
-** They do not name the source, but for ON.  What BEFORE sees of one column is final, whatever other
-** triggers do.  Of several, a BEFORE UPDATE trigger of the user's may change another than the
-** statement sets, so there AFTER UPDATE writes the key once more.
-**
-** The source of a filter: the rules of its key, and whether the schema still is as it has to be.
-**
-** Answers are certain while the filter's triggers are there, on one table and before the guard, the
-** key's columns are what they were, and nothing else stands on the journal.  The guard is a
-** trigger on the journal that never fires.  SQLite compiles every statement anew when the schema
-** changed, so xBestIndex looks, once for each version of it; xFilter does where xBestIndex could
-** not.  Where something is in doubt, every key may be in the filter.
+** Answers are certain while the triggers are there, on one table and before the guard, the key's
+** columns are what they were, and nothing else stands on the journal.  The guard is a trigger on
+** the journal that never fires.  SQLite compiles every statement anew when the schema changed, so
+** xBestIndex looks, once for each version of it; xFilter does where xBestIndex could not.
 */
 #include "vtab_int.h"
 
@@ -519,7 +515,7 @@ static int check_versions(bloom_vtab *vtab, sqlite3_int64 version, sqlite3_int64
   }
   if( rc==SQLITE_OK && !doubt && !is_temp ) rc = check_temp(vtab, &doubt);
   vtab->is_checked = rc==SQLITE_OK;
-  if( rc==SQLITE_OK ) vtab->doubt = doubt;
+  vtab->doubt = doubt;
   vtab->checked_version = version;
   vtab->checked_temp_version = temp_version;
   return rc;
@@ -556,23 +552,21 @@ static int check_schema(bloom_vtab *vtab){
   }
   vtab->is_uncommitted = is_uncommitted!=0;
   if( rc==SQLITE_OK ) rc = check_versions(vtab, version, temp_version);
-  if( rc==SQLITE_OK ){
-    vtab->checked_compiled = bloom_vtab_num_compiled(vtab);
-  }else{
-    vtab->is_checked = 0;
-    vtab->doubt = (rc & 0xff)==SQLITE_AUTH ? BLOOM_VTAB_DENIED_SCHEMA
-      : BLOOM_VTAB_UNREADABLE_SCHEMA;
-  }
+  vtab->is_current = rc==SQLITE_OK;
+  vtab->checked_compiled = bloom_vtab_num_compiled(vtab);
+  if( rc==SQLITE_OK ) return rc;
+  vtab->is_checked = 0;
+  vtab->doubt = (rc & 0xff)==SQLITE_AUTH ? BLOOM_VTAB_DENIED_SCHEMA : BLOOM_VTAB_UNREADABLE_SCHEMA;
   return bloom_vtab_failure(vtab, rc);
 }
 
 int bloom_vtab_open(bloom_vtab *vtab, bloom_vtab_need need){
-  const int is_look_up = need>=BLOOM_VTAB_LOOK_UP;
+  const int is_look_up = need==BLOOM_VTAB_LOOK_UP;
   int rc = SQLITE_OK;
   /* While its statement runs, the file that the reader is on keeps its name. */
   if( !is_look_up || vtab->reader==NULL ) rc = locate(vtab);
   if( rc!=SQLITE_OK || need==BLOOM_VTAB_PLACE ) return rc;
-  if( need==BLOOM_VTAB_LOOK_UP && vtab->is_checked
+  if( is_look_up && vtab->is_checked && vtab->is_current
       && (vtab->reader || !bloom_database_may_be_swapped(vtab->connection->db, vtab->schema)) ){
     return SQLITE_OK;
   }
