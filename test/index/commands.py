@@ -250,12 +250,12 @@ def collations_with_odd_names(files):
     db = files.connect()
     for name in "plain", "[odd", "a\"b]; [":
         db.create_collation(name, lambda a, b: (a > b) - (a < b))
-    execute(db, "CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT, n INTEGER, message TEXT, \"c [=1b0;;u1]\" TEXT)")
+    execute(db, "CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT, n INTEGER, message TEXT, \"c [2000010,;;0;1]\" TEXT)")
     add(db, 300)
-    execute(db, "UPDATE log SET \"c [=1b0;;u1]\" = k", CREATE)
+    execute(db, "UPDATE log SET \"c [2000010,;;0;1]\" = k", CREATE)
     for name in "plain", "[odd", "a\"b]; [":
         collation = '"%s"' % name.replace('"', '""')
-        for column_name in "k", "\"c [=1b0;;u1]\"":
+        for column_name in "k", "\"c [2000010,;;0;1]\"":
             for condition in "= 'key7' COLLATE %s", "COLLATE %s = 'key7'", "< 'key2' COLLATE %s", "COLLATE %s > 'key9'", "= 'key7'":
                 same(db, "SELECT id FROM {t} WHERE %s %s ORDER BY id" % (column_name, condition.replace("%s", collation)))
 

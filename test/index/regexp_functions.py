@@ -88,7 +88,7 @@ def blocks_serve_a_search(files):
     # No blocks are said to serve what has no piece.
     for condition in "REGEXP '^[0-9]+$'", "LIKE '%ab%'", "GLOB 'a*b'":
         plan = db.execute("EXPLAIN QUERY PLAN SELECT id FROM i WHERE message %s" % condition).fetchone()[3]
-        expect("b0" in plan, False, plan)
+        expect("by entries" in plan, False, plan)
     # Of several terms, and beside other conditions.
     rows, num_calls = counted.of(db, "SELECT id FROM i WHERE message REGEXP 'request 7 |request 3999 of|timeout after 700' AND id > 5")
     expect(rows, [(7,), (700,), (3999,)])

@@ -24,8 +24,7 @@ typedef enum index_group {
 } index_group;
 
 typedef struct index_kind {
-  int op;    /* SQLITE_INDEX_CONSTRAINT_... */
-  char code; /* in a plan */
+  int op; /* SQLITE_INDEX_CONSTRAINT_... */
   const char *sql;
   index_group group;
 } index_kind;

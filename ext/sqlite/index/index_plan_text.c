@@ -1,27 +1,14 @@
 /*
 ** Plans as text: what xBestIndex hands to xFilter, and EXPLAIN QUERY PLAN shows.
 **
-** idxNum has the bits of index_plan_flag.  idxStr is what people read, and in brackets three fields
-** with semicolons between them:
+** idxNum has the bits of index_plan_flag.  idxStr is what people read, and in brackets four fields
+** of hexadecimal numbers, with semicolons between them:
 **
-**   trace_id = ? by entries; id > ? by id [=1b0,>i;2-;u25]
+**   trace_id = ? by entries; id > ? by id [2000010,1080002,;1,;0;25]
 **
-** The first field has the conditions in the order of xFilter's arguments, with commas between them.
-** Each is the code of its operator (bloom_index_kinds[]), its column's number, or `i` for the id,
-** and then any of these:
-**
-**   b1    entries of indexed column 1 may serve it
-**   z2    zones of indexed column 2 may serve it
-**   n     its argument is the list of an IN
-**   t     its value is a literal
-**   x     the source does not check it
-**   a     the source may be searched by its beginning
-**   p2    condition 2 is the other range of a LIKE
-**   c"n"  it compares by collation n
-**
-** The second field is the order: each column's number, -1 for the id, with + or - behind it; then
-** `l` if there is a LIMIT, and `o` if there is an OFFSET.  The third is `u` and the columns that
-** are used, in hexadecimal.
+** They are the conditions in the order of xFilter's arguments, each as plan_pack() makes it, with
+** the collation behind it in quotes that it compares by; the columns of the order, plus 1, times 2,
+** plus 1 if it is descending; how many of LIMIT and OFFSET there are; and the columns used.
 */
 #include "index_plan.h"
 #include "index_source.h"
@@ -32,34 +19,39 @@
 #include "../../core/debug.h"
 
 const index_kind bloom_index_kinds[INDEX_NUM_KINDS] = {
-  [INDEX_EQ]      = {SQLITE_INDEX_CONSTRAINT_EQ,     '=', "=",       INDEX_EQUALITY},
-  [INDEX_IS]      = {SQLITE_INDEX_CONSTRAINT_IS,     'i', "IS",      INDEX_EQUALITY},
-  [INDEX_GT]      = {SQLITE_INDEX_CONSTRAINT_GT,     '>', ">",       INDEX_RANGE},
-  [INDEX_GE]      = {SQLITE_INDEX_CONSTRAINT_GE,     'G', ">=",      INDEX_RANGE},
-  [INDEX_LT]      = {SQLITE_INDEX_CONSTRAINT_LT,     '<', "<",       INDEX_RANGE},
-  [INDEX_LE]      = {SQLITE_INDEX_CONSTRAINT_LE,     'L', "<=",      INDEX_RANGE},
-  [INDEX_NE]      = {SQLITE_INDEX_CONSTRAINT_NE,     'd', "<>",      INDEX_DIFFERENCE},
-  [INDEX_IS_NOT]  = {SQLITE_INDEX_CONSTRAINT_ISNOT,  'I', "IS NOT",  INDEX_DIFFERENCE},
-  [INDEX_IS_NULL] = {SQLITE_INDEX_CONSTRAINT_ISNULL, 'n', "IS NULL", INDEX_NULL_TEST},
-  [INDEX_IS_NOT_NULL] = {SQLITE_INDEX_CONSTRAINT_ISNOTNULL, 'N', "IS NOT NULL", INDEX_NULL_TEST},
-  [INDEX_LIKE]    = {SQLITE_INDEX_CONSTRAINT_LIKE,   'l', "LIKE",    INDEX_PATTERN},
-  [INDEX_GLOB]    = {SQLITE_INDEX_CONSTRAINT_GLOB,   'g', "GLOB",    INDEX_PATTERN},
-  [INDEX_REGEXP]  = {SQLITE_INDEX_CONSTRAINT_REGEXP, 'r', "REGEXP",  INDEX_EXPRESSION},
-  [INDEX_REGEXP_IN_ANY_CASE] = {0, 'R', "REGEXP", INDEX_EXPRESSION}, /* as samples tell */
+  [INDEX_EQ]      = {SQLITE_INDEX_CONSTRAINT_EQ,     "=",       INDEX_EQUALITY},
+  [INDEX_IS]      = {SQLITE_INDEX_CONSTRAINT_IS,     "IS",      INDEX_EQUALITY},
+  [INDEX_GT]      = {SQLITE_INDEX_CONSTRAINT_GT,     ">",       INDEX_RANGE},
+  [INDEX_GE]      = {SQLITE_INDEX_CONSTRAINT_GE,     ">=",      INDEX_RANGE},
+  [INDEX_LT]      = {SQLITE_INDEX_CONSTRAINT_LT,     "<",       INDEX_RANGE},
+  [INDEX_LE]      = {SQLITE_INDEX_CONSTRAINT_LE,     "<=",      INDEX_RANGE},
+  [INDEX_NE]      = {SQLITE_INDEX_CONSTRAINT_NE,     "<>",      INDEX_DIFFERENCE},
+  [INDEX_IS_NOT]  = {SQLITE_INDEX_CONSTRAINT_ISNOT,  "IS NOT",  INDEX_DIFFERENCE},
+  [INDEX_IS_NULL] = {SQLITE_INDEX_CONSTRAINT_ISNULL, "IS NULL", INDEX_NULL_TEST},
+  [INDEX_IS_NOT_NULL] = {SQLITE_INDEX_CONSTRAINT_ISNOTNULL, "IS NOT NULL", INDEX_NULL_TEST},
+  [INDEX_LIKE]    = {SQLITE_INDEX_CONSTRAINT_LIKE,   "LIKE",    INDEX_PATTERN},
+  [INDEX_GLOB]    = {SQLITE_INDEX_CONSTRAINT_GLOB,   "GLOB",    INDEX_PATTERN},
+  [INDEX_REGEXP]  = {SQLITE_INDEX_CONSTRAINT_REGEXP, "REGEXP",  INDEX_EXPRESSION},
+  [INDEX_REGEXP_IN_ANY_CASE] = {0, "REGEXP", INDEX_EXPRESSION}, /* as samples tell */
 };
 
-static void plan_print_condition(sqlite3_str *text, const index_condition *condition){
-  sqlite3_str_appendchar(text, 1, bloom_index_kinds[condition->kind].code);
-  if( condition->is_on_id ) sqlite3_str_appendall(text, "i");
-  else sqlite3_str_appendf(text, "%d", condition->column);
-  if( condition->key>=0 ) sqlite3_str_appendf(text, "b%d", condition->key);
-  if( condition->zone>=0 ) sqlite3_str_appendf(text, "z%d", condition->zone);
-  if( condition->is_list ) sqlite3_str_appendall(text, "n");
-  if( condition->is_literal ) sqlite3_str_appendall(text, "t");
-  if( condition->is_unpassed ) sqlite3_str_appendall(text, "x");
-  if( condition->has_beginning ) sqlite3_str_appendall(text, "a");
-  if( condition->partner>=0 ) sqlite3_str_appendf(text, "p%d", condition->partner);
-  if( condition->collation[0] ) sqlite3_str_appendf(text, "c\"%w\"", condition->collation);
+/* Returns what makes up a condition, but its collation. */
+static sqlite3_uint64 plan_pack(const index_condition *condition){
+  const int flags = condition->is_on_id | condition->is_list << 1 | condition->is_literal << 2
+    | condition->is_unpassed << 3 | condition->has_beginning << 4;
+  return (sqlite3_uint64)condition->kind | (sqlite3_uint64)(condition->key + 1) << 4
+    | (sqlite3_uint64)(condition->zone + 1) << 9 | (sqlite3_uint64)(condition->partner + 1) << 14
+    | (sqlite3_uint64)flags << 19 | (sqlite3_uint64)(condition->column + 1) << 24;
+}
+
+static index_condition plan_unpack(sqlite3_uint64 packed){
+  return (index_condition){
+    .kind = (index_condition_kind)(packed & 15), .key = (int)(packed >> 4 & 31) - 1,
+    .zone = (int)(packed >> 9 & 31) - 1, .partner = (int)(packed >> 14 & 31) - 1,
+    .is_on_id = packed >> 19 & 1, .is_list = packed >> 20 & 1, .is_literal = packed >> 21 & 1,
+    .is_unpassed = packed >> 22 & 1, .has_beginning = packed >> 23 & 1,
+    .column = (int)(packed >> 24) - 1
+  };
 }
 
 /* Appends the command that helps; name is the index's as SQL. */
@@ -139,27 +131,29 @@ char *bloom_index_plan_print(const bloom_index *index, const index_plan *plan,
   plan_print_remark(index, text, remark, &is_nomem);
   sqlite3_str_appendall(text, " [");
   for(i=0; i<plan->num_conditions; i++){
-    if( i ) sqlite3_str_appendall(text, ",");
-    plan_print_condition(text, &plan->conditions[i]);
+    sqlite3_str_appendf(text, "%llx", plan_pack(&plan->conditions[i]));
+    if( plan->conditions[i].collation[0] ){
+      sqlite3_str_appendf(text, "\"%w\"", plan->conditions[i].collation);
+    }
+    sqlite3_str_appendall(text, ",");
   }
   sqlite3_str_appendall(text, ";");
   for(i=0; i<plan->num_orders; i++){
-    sqlite3_str_appendf(text, "%d%s", plan->orders[i].column, plan->orders[i].is_descending ? "-"
-                        : "+");
+    sqlite3_str_appendf(text, "%x,", 2*(plan->orders[i].column + 1)
+                        + plan->orders[i].is_descending);
   }
-  if( plan->limit>=0 ) sqlite3_str_appendall(text, plan->offset>=0 ? "lo" : "l");
-  sqlite3_str_appendf(text, ";u%llx]", plan->columns_used);
+  sqlite3_str_appendf(text, ";%d;%llx]", (plan->limit>=0) + (plan->offset>=0), plan->columns_used);
   if( !is_nomem ) return sqlite3_str_finish(text);
   sqlite3_free(sqlite3_str_finish(text));
   return NULL;
 }
 
 /* Returns the number at *text, which moves behind it. */
-static int plan_take_number(const char **text){
+static sqlite3_uint64 plan_take_number(const char **text){
   char *end;
-  const long number = strtol(*text, &end, 10);
+  const sqlite3_uint64 number = strtoull(*text, &end, 16);
   *text = end;
-  return (int)number;
+  return number;
 }
 
 static void plan_take_collation(const char **text, char *collation){
@@ -173,58 +167,24 @@ static void plan_take_collation(const char **text, char *collation){
   *text = at + 1;
 }
 
-static const char *plan_read_condition(const char *text, index_condition *condition){
-  int kind = 0;
-  while( bloom_index_kinds[kind].code!=text[0] ){
-    kind++;
-    assert( kind<INDEX_NUM_KINDS );
-  }
-  *condition = INDEX_CONDITION(kind);
-  text++;
-  if( text[0]=='i' ){
-    condition->is_on_id = 1;
-    text++;
-  }else{
-    condition->column = plan_take_number(&text);
-  }
-  while( text[0]!=',' && text[0]!=';' ){
-    switch( *text++ ){
-      case 'b': condition->key = plan_take_number(&text); break;
-      case 'z': condition->zone = plan_take_number(&text); break;
-      case 'n': condition->is_list = 1; break;
-      case 't': condition->is_literal = 1; break;
-      case 'x': condition->is_unpassed = 1; break;
-      case 'a': condition->has_beginning = 1; break;
-      case 'p': condition->partner = plan_take_number(&text); break;
-      case 'c': plan_take_collation(&text, condition->collation); break;
-      default: break;
-    }
-  }
-  return text;
-}
-
 void bloom_index_plan_read(int number, const char *text, index_plan *plan){
+  int num_limits;
   memset(plan, 0, sizeof(*plan));
   plan->flags = number;
-  plan->limit = plan->offset = -1;
   text = strrchr(text, '[') + 1; /* no collation in it has that character */
-  while( text[0]!=';' ){
-    text = plan_read_condition(text, &plan->conditions[plan->num_conditions++]);
-    if( text[0]==',' ) text++;
+  for(; *text!=';'; text++){
+    index_condition *condition = &plan->conditions[plan->num_conditions++];
+    *condition = plan_unpack(plan_take_number(&text));
+    if( *text=='"' ) plan_take_collation(&text, condition->collation);
   }
-  for(text++; text[0]!=';'; text++){
-    if( text[0]=='l' ){
-      plan->limit = plan->num_conditions;
-    }else if( text[0]=='o' ){
-      plan->offset = plan->num_conditions + 1;
-    }else{
-      const int column = plan_take_number(&text);
-      plan->orders[plan->num_orders++] = (index_order){.column = column,
-                                                       .is_descending = text[0]=='-'};
-    }
+  for(text++; *text!=';'; text++){
+    const int order = (int)plan_take_number(&text);
+    plan->orders[plan->num_orders++] = (index_order){order/2 - 1, order & 1};
   }
-  for(text+=2; *text!=']'; text++){
-    plan->columns_used = plan->columns_used<<4 | (sqlite3_uint64)(*text<='9' ? *text - '0'
-        : *text - 'a' + 10);
-  }
+  text++;
+  num_limits = (int)plan_take_number(&text);
+  plan->limit = num_limits>0 ? plan->num_conditions : -1;
+  plan->offset = num_limits>1 ? plan->num_conditions + 1 : -1;
+  text++;
+  plan->columns_used = plan_take_number(&text);
 }
