@@ -251,7 +251,6 @@ static int index_check_find_row(index_checker *checker, const index_generation *
 static int index_check_pairs(index_checker *checker, const index_generation *generation,
                              index_pairs *pairs, uint32_t *missing){
   const index_key_layout *of_key = &generation->keys[checker->key];
-  const uint32_t mask = ((uint32_t)1 << INDEX_PAIR_BLOCK_BITS) - 1;
   index_union *lists = NULL;
   uint32_t at = 0;
   size_t i;
@@ -265,7 +264,7 @@ static int index_check_pairs(index_checker *checker, const index_generation *gen
   while( rc==SQLITE_OK && pairs->num_listed>0 && *missing==UINT32_MAX ){
     for(i=0; i<pairs->num_listed && rc==SQLITE_OK && *missing==UINT32_MAX; i++){
       const uint64_t token = pairs->list[i] >> INDEX_PAIR_BLOCK_BITS;
-      const uint32_t block = (uint32_t)pairs->list[i] & mask;
+      const uint32_t block = (uint32_t)pairs->list[i] & INDEX_PAIR_BLOCK_MASK;
       const uint32_t segment = block/BLOOM_SEGMENT_BLOCKS;
       while( rc==SQLITE_OK && is_found && (lists->token<token
              || (lists->token==token && lists->segment<segment)) ){
@@ -292,7 +291,6 @@ static int index_check_generation_rows(index_checker *checker, const index_gener
   bloom_index *index = checker->index;
   const index_key *key = &index->config.keys[checker->key];
   const char *by = key->is_range ? "the zones of " : "";
-  const bloom_lists *lists = NULL;
   index_zone_merge *zones = NULL;
   index_spans *spans;
   index_pairs pairs;
@@ -300,14 +298,10 @@ static int index_check_generation_rows(index_checker *checker, const index_gener
   int has_row = 1, is_found = 1;
   int rc = bloom_index_spans_read(index, checker->layout, generation, &spans);
   memset(&pairs, 0, sizeof(pairs));
-  if( rc==SQLITE_OK && key->is_like ){
-    rc = bloom_index_lists_read(index, generation, checker->key, &lists);
+  if( rc==SQLITE_OK ){
+    rc = key->is_range ? bloom_index_zones_start(index, generation, checker->key, &zones)
+      : bloom_index_pairs_start(&pairs, index, generation, checker->key);
   }
-  if( rc==SQLITE_OK && key->is_range ){
-    rc = bloom_index_zones_start(index, generation, checker->key, &zones);
-  }
-  if( rc==SQLITE_OK ) rc = bloom_index_pairs_start(&pairs, lists,
-                                                  generation->keys[checker->key].hash_bits);
   sqlite3_bind_int64(checker->rows, 1, first);
   sqlite3_bind_int64(checker->rows, 2, last);
   while( rc==SQLITE_OK && has_row && missing==UINT32_MAX ){
@@ -331,7 +325,7 @@ static int index_check_generation_rows(index_checker *checker, const index_gener
           break;
         }
       }else if( rc==SQLITE_OK ){
-        rc = bloom_index_pairs_add(&pairs, key, block, value);
+        rc = bloom_index_pairs_add(&pairs, block, value);
       }
     }else if( rc==SQLITE_DONE ){
       rc = SQLITE_OK;

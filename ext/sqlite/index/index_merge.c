@@ -1,264 +1,10 @@
 /*
-** Values -> entries in memory.
+** Merging: rows become entries in memory, and these runs.
 */
 #include "index_merge.h"
 #include "index_source.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-#include "../../core/bytes.h"
-
-/* == Pairs in memory =================================================================== */
-
-/* Fewer are sorted by qsort(). */
-#define PAIRS_FEW 4096
-#define PAIRS_DIGIT_BITS 11
-
-/* A chain of chunks: 4 bytes, the place of the next one, and 28 of gaps, 7 bits each. */
-#define PAIRS_CHUNK_BYTES 32
-typedef struct index_gaps {
-  uint32_t first, end; /* places in chunks: of the first one, and behind the last gap; or 0 */
-  uint32_t block;      /* the last one */
-} index_gaps;
-
-#define PAIRS_BLOCK_MASK (((uint32_t)1 << INDEX_PAIR_BLOCK_BITS) - 1)
-
-int bloom_index_pairs_start(index_pairs *pairs, const bloom_lists *lists, uint32_t hash_bits){
-  memset(pairs, 0, sizeof(*pairs));
-  pairs->lists = lists;
-  pairs->hash_bits = hash_bits;
-  if( lists ){
-    const size_t num_words = lists->num_lists/64 + 1;
-    pairs->has = sqlite3_malloc64(num_words * sizeof(*pairs->has));
-    if( pairs->has==NULL ) return SQLITE_NOMEM;
-    memset(pairs->has, 0, num_words * sizeof(*pairs->has));
-  }
-  return SQLITE_OK;
-}
-
-/* Forgets which lists the block at hand is in. */
-static void pairs_end_block(index_pairs *pairs){
-  size_t i;
-  for(i=pairs->first_of_block; pairs->has && i<pairs->num_listed; i++){
-    pairs->has[pairs->list[i] >> INDEX_PAIR_BLOCK_BITS >> 6] = 0;
-  }
-  pairs->first_of_block = pairs->num_listed;
-}
-
-void bloom_index_pairs_clear(index_pairs *pairs){
-  if( !pairs->is_taken ) pairs_end_block(pairs);
-  sqlite3_free(pairs->gaps);
-  sqlite3_free(pairs->chunks);
-  pairs->gaps = NULL;
-  pairs->chunks = NULL;
-  pairs->num_bytes = pairs->max_bytes = pairs->num_listed = pairs->first_of_block = 0;
-  pairs->is_unordered = pairs->is_taken = 0;
-  pairs->next_token = 0;
-}
-
-void bloom_index_pairs_free(index_pairs *pairs){
-  bloom_index_pairs_clear(pairs);
-  sqlite3_free(pairs->list);
-  sqlite3_free(pairs->has);
-  memset(pairs, 0, sizeof(*pairs));
-}
-
-/* Appends the listed pairs, of whole blocks, to their chains. */
-static int pairs_chain(index_pairs *pairs){
-  size_t i;
-  int rc;
-  assert( pairs->first_of_block==pairs->num_listed );
-  if( pairs->gaps==NULL ){
-    const size_t num_bytes = pairs->lists->num_lists * sizeof(*pairs->gaps);
-    pairs->gaps = sqlite3_malloc64(num_bytes);
-    if( pairs->gaps==NULL ) return SQLITE_NOMEM;
-    memset(pairs->gaps, 0, num_bytes);
-    pairs->num_bytes = PAIRS_CHUNK_BYTES; /* a place 0 is none */
-  }
-  rc = bloom_grow(&pairs->chunks, pairs->num_bytes + PAIRS_CHUNK_BYTES*pairs->num_listed,
-                  &pairs->max_bytes, 1);
-  if( rc!=SQLITE_OK ) return rc;
-  for(i=0; i<pairs->num_listed; i++){
-    index_gaps *gaps = &pairs->gaps[pairs->list[i] >> INDEX_PAIR_BLOCK_BITS];
-    const uint32_t block = (uint32_t)pairs->list[i] & PAIRS_BLOCK_MASK;
-    uint32_t gap = block - gaps->block; /* modulo 2^32 */
-    pairs->is_unordered |= block<gaps->block;
-    gaps->block = block;
-    do{
-      if( gaps->end%PAIRS_CHUNK_BYTES==0 ){
-        const uint32_t next = (uint32_t)pairs->num_bytes;
-        if( gaps->end==0 ) gaps->first = next;
-        else bloom_store32_le(pairs->chunks + gaps->end - PAIRS_CHUNK_BYTES, next);
-        gaps->end = next + 4;
-        pairs->num_bytes += PAIRS_CHUNK_BYTES;
-      }
-      pairs->chunks[gaps->end++] = (uint8_t)(gap>0x7f ? gap | 0x80 : gap);
-      gap >>= 7;
-    }while( gap>0 );
-  }
-  pairs->num_listed = pairs->first_of_block = 0;
-  return SQLITE_OK;
-}
-
-/* Adds the lists of a text. */
-static int pairs_add_text(index_pairs *pairs, const index_key *key, uint32_t block,
-                          sqlite3_value *value){
-  const uint32_t any = bloom_lists_any(pairs->lists);
-  uint32_t numbers[BLOOM_TEXT_ROOM];
-  bloom_text reading;
-  char digits[24];
-  int is_any, rc = SQLITE_OK;
-  assert( pairs->has && block<=PAIRS_BLOCK_MASK && !pairs->is_taken );
-  if( block!=pairs->block ){
-    pairs_end_block(pairs);
-    if( pairs->num_listed>=INDEX_LISTED_PAIRS ) rc = pairs_chain(pairs);
-    pairs->block = block;
-  }
-  is_any = bloom_index_text_begin(&reading, digits, key, value)
-      && !(pairs->has[any/64] >> any%64 & 1);
-  while( rc==SQLITE_OK && (is_any || bloom_text_is_open(&reading)) ){
-    size_t num_numbers, i;
-    if( is_any ){
-      pairs->has[any/64] |= (uint64_t)1 << any%64;
-      numbers[0] = any;
-      num_numbers = 1;
-      is_any = 0;
-    }else{
-      num_numbers = bloom_text_next_lists(&reading, pairs->lists, pairs->has, numbers);
-    }
-    rc = bloom_grow(&pairs->list, pairs->num_listed + num_numbers, &pairs->max_listed,
-                    sizeof(*pairs->list));
-    for(i=0; rc==SQLITE_OK && i<num_numbers; i++){
-      pairs->list[pairs->num_listed++] = (uint64_t)numbers[i] << INDEX_PAIR_BLOCK_BITS | block;
-    }
-  }
-  return rc;
-}
-
-int bloom_index_pairs_add(index_pairs *pairs, const index_key *key, uint32_t block,
-                          sqlite3_value *value){
-  const uint32_t hash_bits = pairs->hash_bits;
-  bloom_key_hashes hashes;
-  int i, rc;
-  if( key->is_like ) return pairs_add_text(pairs, key, block, value);
-  assert( hash_bits>0 && hash_bits<=INDEX_MAX_HASH_BITS );
-  rc = bloom_hashes_of_value(NULL, key->equality, value, BLOOM_TO_STORE, &hashes);
-  if( rc==SQLITE_OK ){
-    rc = bloom_grow(&pairs->list, pairs->num_listed + BLOOM_MAX_KEY_HASHES, &pairs->max_listed,
-                    sizeof(*pairs->list));
-  }
-  for(i=0; rc==SQLITE_OK && i<hashes.num_hashes; i++){
-    pairs->list[pairs->num_listed++] = hashes.hashes[i] >> (64 - hash_bits) << INDEX_PAIR_BLOCK_BITS
-        | block;
-  }
-  return rc;
-}
-
-/* -- Sorting ---------------------------------------------------------------------------------- */
-
-static int pairs_compare(const void *a, const void *b){
-  const uint64_t of_a = *(const uint64_t *)a, of_b = *(const uint64_t *)b;
-  return (of_a>of_b) - (of_a<of_b);
-}
-
-/* Sorts by the digit of `shift` bits and up, and keeps the order of equal ones. */
-static void pairs_sort_by_digit(const uint64_t *from, uint64_t *to, size_t num_pairs, int shift){
-  size_t first[1 << PAIRS_DIGIT_BITS] = {0}, i, sum = 0;
-  for(i=0; i<num_pairs; i++) first[from[i] >> shift & ((1 << PAIRS_DIGIT_BITS) - 1)]++;
-  for(i=0; i<(1 << PAIRS_DIGIT_BITS); i++){
-    const size_t num = first[i];
-    first[i] = sum;
-    sum += num;
-  }
-  for(i=0; i<num_pairs; i++){
-    to[first[from[i] >> shift & ((1 << PAIRS_DIGIT_BITS) - 1)]++] = from[i];
-  }
-}
-
-/* Sorts many pairs by the bits in which they differ; by those of blocks only if blocks do not
-** ascend. */
-static int pairs_sort_many(index_pairs *pairs){
-  uint64_t *other = sqlite3_malloc64(pairs->max_listed * sizeof(*other));
-  uint64_t differ = 0;
-  size_t i;
-  int shift = INDEX_PAIR_BLOCK_BITS;
-  if( other==NULL ) return SQLITE_NOMEM;
-  for(i=1; i<pairs->num_listed; i++){
-    differ |= pairs->list[i] ^ pairs->list[0];
-    if( (pairs->list[i] & PAIRS_BLOCK_MASK)<(pairs->list[i-1] & PAIRS_BLOCK_MASK) ) shift = 0;
-  }
-  for(; shift<64 && differ>>shift; shift+=PAIRS_DIGIT_BITS){
-    uint64_t *sorted = other;
-    pairs_sort_by_digit(pairs->list, other, pairs->num_listed, shift);
-    other = pairs->list;
-    pairs->list = sorted;
-  }
-  sqlite3_free(other);
-  return SQLITE_OK;
-}
-
-/* Sorts listed pairs, from one on, and leaves each once. */
-static int pairs_sort(index_pairs *pairs, size_t first){
-  size_t i, num_left = first;
-  if( first==0 && pairs->num_listed>=PAIRS_FEW ){
-    const int rc = pairs_sort_many(pairs);
-    if( rc!=SQLITE_OK ) return rc;
-  }else if( pairs->num_listed>first ){
-    qsort(pairs->list + first, pairs->num_listed - first, sizeof(pairs->list[0]), pairs_compare);
-  }
-  for(i=first; i<pairs->num_listed; i++){
-    if( i>first && pairs->list[i]==pairs->list[num_left-1] ) continue;
-    pairs->list[num_left++] = pairs->list[i];
-  }
-  pairs->num_listed = num_left;
-  return SQLITE_OK;
-}
-
-/* Lists the pairs of a chain behind others. */
-static int pairs_unchain(index_pairs *pairs, uint32_t token){
-  const index_gaps gaps = pairs->gaps[token];
-  const size_t first = pairs->num_listed;
-  uint32_t chunk = gaps.first, block = 0, gap = 0, shift = 0;
-  while( chunk<gaps.end ){
-    const int is_last = gaps.end - chunk<=PAIRS_CHUNK_BYTES;
-    const uint8_t *next = pairs->chunks + chunk + 4;
-    const uint8_t *const end = pairs->chunks + (is_last ? gaps.end : chunk + PAIRS_CHUNK_BYTES);
-    const int rc = bloom_grow(&pairs->list, pairs->num_listed + PAIRS_CHUNK_BYTES,
-                              &pairs->max_listed, sizeof(*pairs->list));
-    uint64_t *to = pairs->list + pairs->num_listed;
-    if( rc!=SQLITE_OK ) return rc;
-    for(; next<end; next++){
-      gap |= (*next & 0x7fu) << shift;
-      shift += 7;
-      if( *next>0x7f ) continue;
-      block += gap;
-      gap = shift = 0;
-      *to++ = (uint64_t)token << INDEX_PAIR_BLOCK_BITS | block;
-    }
-    pairs->num_listed = (size_t)(to - pairs->list);
-    chunk = is_last ? gaps.end : bloom_load32_le(pairs->chunks + chunk);
-  }
-  return pairs->is_unordered ? pairs_sort(pairs, first) : SQLITE_OK;
-}
-
-int bloom_index_pairs_take(index_pairs *pairs){
-  int rc = SQLITE_OK;
-  if( !pairs->is_taken ){
-    pairs->is_taken = 1;
-    pairs_end_block(pairs);
-    if( pairs->gaps==NULL ) return pairs_sort(pairs, 0);
-    rc = pairs_chain(pairs);
-  }
-  pairs->num_listed = 0;
-  while( pairs->gaps && rc==SQLITE_OK && pairs->num_listed<INDEX_LISTED_PAIRS
-        && pairs->next_token<pairs->lists->num_lists ){
-    rc = pairs_unchain(pairs, pairs->next_token++);
-  }
-  return rc;
-}
-
-/* == Merging =========================================================================== */
 
 /* So many runs of one merge are joined before the next one is written. */
 #define MERGE_MAX_RUNS 16
@@ -276,7 +22,6 @@ int bloom_index_pairs_take(index_pairs *pairs){
 /* One column of a generation. */
 typedef struct merge_key {
   index_pairs pairs;
-  const bloom_lists *lists; /* of a LIKE column, else NULL */
   index_zone_merge *zones;  /* of a RANGE column, which has no entries; else NULL */
   uint64_t num_written;     /* entries that the merge wrote */
   uint32_t num_new_runs;    /* that it wrote, and has not joined yet */
@@ -322,8 +67,8 @@ static int merge_write_run(const index_column *column, index_pairs *pairs, index
     size_t i = 0;
     while( i<pairs->num_listed && rc==SQLITE_OK ){
       const uint64_t token = pairs->list[i] >> INDEX_PAIR_BLOCK_BITS;
-      const uint32_t segment = ((uint32_t)pairs->list[i] & PAIRS_BLOCK_MASK) >> BLOOM_SEGMENT_LG;
       const uint64_t of_list = pairs->list[i] >> BLOOM_SEGMENT_LG;
+      const uint32_t segment = (uint32_t)of_list & (INDEX_PAIR_BLOCK_MASK >> BLOOM_SEGMENT_LG);
       uint32_t num_blocks = 0;
       for(; i<pairs->num_listed && pairs->list[i] >> BLOOM_SEGMENT_LG==of_list; i++){
         blocks[num_blocks++] = (uint16_t)(pairs->list[i] % BLOOM_SEGMENT_BLOCKS);
@@ -384,7 +129,7 @@ static int merge_add_entries(index_merge_state *merge, merge_generation *of, sql
     const size_t before = bloom_index_pairs_bytes(&key->pairs);
     sqlite3_value *value = sqlite3_column_value(row, i + 1);
     rc = key->zones ? bloom_index_zones_add(key->zones, block, value)
-      : bloom_index_pairs_add(&key->pairs, &index->config.keys[i], block, value);
+      : bloom_index_pairs_add(&key->pairs, block, value);
     merge->num_bytes += bloom_index_pairs_bytes(&key->pairs) - before;
   }
   of->generation->num_rows++;
@@ -507,15 +252,9 @@ static int merge_open_generation(index_merge_state *merge, int number){
   rc = bloom_index_spans_read(index, &merge->layout, of->generation, &of->spans);
   for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
     merge_key *key = &of->keys[i];
-    if( index->config.keys[i].is_range ){
-      rc = bloom_index_zones_start(index, of->generation, i, &key->zones);
-      continue;
-    }
-    if( index->config.keys[i].is_like ){
-      rc = bloom_index_lists_read(index, of->generation, i, &key->lists);
-    }
-    if( rc==SQLITE_OK ) rc = bloom_index_pairs_start(&key->pairs, key->lists,
-                                                    of->generation->keys[i].hash_bits);
+    rc = index->config.keys[i].is_range
+      ? bloom_index_zones_start(index, of->generation, i, &key->zones)
+      : bloom_index_pairs_start(&key->pairs, index, of->generation, i);
   }
   return rc;
 }

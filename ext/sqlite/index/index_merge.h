@@ -23,14 +23,15 @@ typedef struct index_choice {
 int bloom_index_choose(bloom_index *index, index_choice *choice);
 void bloom_index_choice_free(index_choice *choice);
 
-/* -- index_merge.c: pairs -------------------------------------------------------------- */
+/* -- index_pairs.c --------------------------------------------------------------------- */
 
 /* The entries of a column that are in memory: token << 28 | block each.  Of texts, once there are
 ** many, those of earlier blocks are gaps, of a byte mostly, in chunks of memory that lead to each
 ** other: one chain for each list. */
 typedef struct index_pairs {
-  const bloom_lists *lists; /* of texts, else NULL */
+  const index_key *key;
   uint32_t hash_bits;       /* of keys */
+  const bloom_lists *lists; /* of texts, else NULL */
   uint64_t *list;
   size_t num_listed, max_listed;
   size_t first_of_block; /* those from here on are of one block, each once: texts only */
@@ -45,6 +46,7 @@ typedef struct index_pairs {
 } index_pairs;
 
 #define INDEX_PAIR_BLOCK_BITS 28
+#define INDEX_PAIR_BLOCK_MASK (((uint32_t)1 << INDEX_PAIR_BLOCK_BITS) - 1)
 
 /* Bytes of pairs in memory, of all columns, and pairs of texts that are not in chains.  Tests take
 ** fewer. */
@@ -53,14 +55,13 @@ typedef struct index_pairs {
 # define INDEX_LISTED_PAIRS ((size_t)1 << 16)
 #endif
 
-/* Begins without pairs, of texts if there are lists, else NULL, or of keys.
-** bloom_index_pairs_free() is for the caller in any case. */
-int bloom_index_pairs_start(index_pairs *pairs, const bloom_lists *lists, uint32_t hash_bits);
+/* Begins without pairs of a column.  bloom_index_pairs_free() is for the caller in any case. */
+int bloom_index_pairs_start(index_pairs *pairs, bloom_index *index,
+                            const index_generation *generation, int key);
 void bloom_index_pairs_free(index_pairs *pairs);
 
-/* Adds the entries of a value of a column, in a block. */
-int bloom_index_pairs_add(index_pairs *pairs, const index_key *key, uint32_t block,
-                          sqlite3_value *value);
+/* Adds the entries of a value of the column, in a block. */
+int bloom_index_pairs_add(index_pairs *pairs, uint32_t block, sqlite3_value *value);
 
 /* Returns the bytes that pairs take, with those for sorting them. */
 static inline size_t bloom_index_pairs_bytes(const index_pairs *pairs){
