@@ -262,11 +262,12 @@ static int index_find_state(const bloom_index *index, int *has_state){
 static int index_make(bloom_index *index){
   const sqlite3_int64 last_rowid = sqlite3_last_insert_rowid(index->connection->db);
   char *names = NULL;
+  unsigned left;
   int num_tables = 0, has_state, rc = index_find_state(index, &has_state);
-  if( rc==SQLITE_OK ) rc = bloom_index_tables_missing(index, has_state, &names);
+  if( rc==SQLITE_OK ) rc = bloom_index_tables_find_left(index, has_state, &left, &names);
   if( rc==SQLITE_OK ) rc = bloom_index_check_names(index, names, 1);
   sqlite3_free(names);
-  if( rc==SQLITE_OK ) rc = bloom_index_tables_create(index, has_state, &num_tables);
+  if( rc==SQLITE_OK ) rc = bloom_index_tables_create(index, left, &num_tables);
   if( rc==SQLITE_OK ) rc = bloom_index_canary_write(index);
   if( rc==SQLITE_OK ){
     index->source_name = sqlite3_mprintf("%s", index->config.source);

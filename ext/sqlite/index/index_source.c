@@ -278,47 +278,15 @@ static int index_check_triggers(bloom_index *index, index_source *source,
 
 /* Doubts tables of the index that are no tables any more, as a view may have rows without end. */
 static int index_check_tables(bloom_index *index, index_source *source){
-  sqlite3_str *names = sqlite3_str_new(index->connection->db);
-  sqlite3_stmt *tables = NULL;
-  int i, num_tables = 0, rc = SQLITE_NOMEM;
-  char *list;
-  sqlite3_str_appendf(names, "'%q_state', '%q_changed', '%q_spans'", index->name, index->name,
-                      index->name);
-  for(i=0; i<index->config.num_keys; i++){
-    sqlite3_str_appendf(names, ", '%q_%s%d'", index->name,
-                        bloom_index_table_suffix(&index->config.keys[i]), i + 1);
-  }
-  list = sqlite3_str_finish(names);
-  if( list ){
-    /* Not by count(): the application may have one of its own. */
-    rc = bloom_sql_prepare(index->connection, &tables,
-                           "SELECT m.name, m.sql, m.rowid FROM \"%w\".sqlite_master AS m WHERE"
-                           " m.type = 'table'"
-      " AND m.rootpage > 0 AND m.name COLLATE NOCASE IN (%s)", index->schema, list);
-    if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, tables);
-    while( rc==SQLITE_ROW ){
-      const char *name, *sql = NULL;
-      int is_own = 0;
-      rc = bloom_sql_column_text(tables, 0, &name);
-      if( rc==SQLITE_OK ) rc = bloom_sql_column_text(tables, 1, &sql);
-      if( rc==SQLITE_OK && name && sql ) rc = bloom_index_tables_own(index, name, sql, &is_own);
-      num_tables += is_own;
-      if( is_own ) bloom_schema_mark_add(&source->mark, sqlite3_column_int64(tables, 2));
-      if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, tables);
-    }
-    rc = bloom_sql_end(tables, rc);
-  }
-  sqlite3_free(list);
-  source->has_tables = index->is_of_1_2 || num_tables==3 + index->config.num_keys;
+  int rc = bloom_index_tables_check(index, &source->mark, &source->has_tables);
+  source->has_tables |= index->is_of_1_2;
   if( rc==SQLITE_OK && index->is_of_1_2 ){
     rc = index_set_doubt(source, "its blocks are those of bloom 1.2");
   }
-  if( rc==SQLITE_OK && !source->has_tables ){
-    sqlite3_free(source->doubt); /* nothing else can be cured */
-    source->doubt = NULL;
-    rc = index_set_doubt(source, "tables of the index are gone: drop it and create it again");
-  }
-  return rc;
+  if( rc!=SQLITE_OK || source->has_tables ) return rc;
+  sqlite3_free(source->doubt); /* nothing else can be cured */
+  source->doubt = NULL;
+  return index_set_doubt(source, "tables of the index are gone: drop it and create it again");
 }
 
 int bloom_index_source_read(bloom_index *index, const char *table, int is_strict,

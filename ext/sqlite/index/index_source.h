@@ -102,12 +102,13 @@ int bloom_index_num_tables(const bloom_index *index);
 /* Returns what a column's table is called behind the index's name, its number aside. */
 const char *bloom_index_table_suffix(const index_key *key);
 
-/* Makes the tables, or takes over those that a copy without virtual tables left, and counts them in
-** *num_made; bloom_index_reset() fills them.  has_state: a state with a right checksum is there. */
-int bloom_index_tables_create(bloom_index *index, int has_state, int *num_made);
+/* Finds the tables that a copy without virtual tables left: bits of *left.  *names, to be freed in
+** any case, are the others, as SQL.  has_state: a state with a right checksum is there. */
+int bloom_index_tables_find_left(bloom_index *index, int has_state, unsigned *left,
+                                 char **names);
 
-/* Sets *names, to be freed in any case, to those that it makes, as SQL. */
-int bloom_index_tables_missing(bloom_index *index, int has_state, char **names);
+/* Makes the others, and counts all in *num_made; bloom_index_reset() fills them. */
+int bloom_index_tables_create(bloom_index *index, unsigned left, int *num_made);
 
 /* Makes those that an index of bloom 1.2 has not got.  Its tables of blocks stay, empty, until the
 ** index is dropped. */
@@ -117,9 +118,8 @@ int bloom_index_tables_upgrade(bloom_index *index);
 ** and NAME_canary, too. */
 int bloom_index_tables_drop(bloom_index *index, int num_tables);
 
-/* Sets *is_own to whether the name and the text of a table prove that it is one of the index's. */
-int bloom_index_tables_own(const bloom_index *index, const char *name, const char *sql,
-                           int *is_own);
+/* Sets *are_all to whether each is there, by its name and its text, and adds them to a mark. */
+int bloom_index_tables_check(bloom_index *index, bloom_schema_mark *mark, int *are_all);
 
 /* Renames those that are there. */
 int bloom_index_tables_rename(bloom_index *index, const char *new_name);

@@ -107,49 +107,80 @@ static int tables_find_left(bloom_index *index, int i, const char *name, int has
   return rc;
 }
 
-int bloom_index_tables_missing(bloom_index *index, int has_state, char **names){
+int bloom_index_tables_find_left(bloom_index *index, int has_state, unsigned *left,
+                                 char **names){
   sqlite3_str *list = sqlite3_str_new(NULL);
   int i, is_left, rc = SQLITE_OK;
+  *left = 0;
   sqlite3_str_appendall(list, "NULL");
   for(i=0; i<bloom_index_num_tables(index) && rc==SQLITE_OK; i++){
     const char *ignored;
     char *name = tables_name(index, &index->config, i, &ignored);
     rc = tables_find_left(index, i, name, has_state, &is_left);
-    if( rc==SQLITE_OK && !is_left ) sqlite3_str_appendf(list, ", %Q", name);
+    if( rc==SQLITE_OK && is_left ) *left |= 1u << i;
+    else if( rc==SQLITE_OK ) sqlite3_str_appendf(list, ", %Q", name);
     sqlite3_free(name);
   }
   *names = sqlite3_str_finish(list);
   return rc!=SQLITE_OK || *names ? rc : SQLITE_NOMEM;
 }
 
-int bloom_index_tables_create(bloom_index *index, int has_state, int *num_made){
-  int i, is_left, rc = SQLITE_OK;
+int bloom_index_tables_create(bloom_index *index, unsigned left, int *num_made){
+  int i, rc = SQLITE_OK;
   for(i=0; i<bloom_index_num_tables(index) && rc==SQLITE_OK; i++){
-    const char *ignored;
-    char *name = tables_name(index, &index->config, i, &ignored);
-    rc = tables_find_left(index, i, name, has_state, &is_left);
-    if( rc==SQLITE_OK && !is_left ) rc = tables_create_one(index, i);
-    if( rc==SQLITE_OK ) ++*num_made;
-    sqlite3_free(name);
+    if( !(left >> i & 1) ) rc = tables_create_one(index, i);
+    *num_made += rc==SQLITE_OK;
   }
   return rc;
 }
 
-int bloom_index_tables_own(const bloom_index *index, const char *name, const char *sql,
-                           int *is_own){
+/* Returns 1 if a table of this name and text is one of the index's; -1 when out of memory. */
+static int tables_is_own(const bloom_index *index, const char *name, const char *sql){
   char *begin = sqlite3_mprintf("CREATE TABLE \"%w\"", name);
-  int i, rc = begin ? SQLITE_OK : SQLITE_NOMEM;
-  *is_own = 0;
-  for(i=0; i<bloom_index_num_tables(index) && rc==SQLITE_OK && !*is_own; i++){
+  int i, is_own = begin ? 0 : -1;
+  for(i=0; i<bloom_index_num_tables(index) && is_own==0; i++){
     const char *form;
     char *its_name = tables_name(index, &index->config, i, &form);
-    if( its_name==NULL ) rc = SQLITE_NOMEM;
-    *is_own = its_name && sqlite3_stricmp(name, its_name)==0
-      && strncmp(sql, begin, strlen(begin))==0 && sqlite3_strglob(form, sql + strlen(begin))==0;
+    if( its_name==NULL ) is_own = -1;
+    else is_own = sqlite3_stricmp(name, its_name)==0 && strncmp(sql, begin, strlen(begin))==0
+        && sqlite3_strglob(form, sql + strlen(begin))==0;
     sqlite3_free(its_name);
   }
   sqlite3_free(begin);
-  return rc;
+  return is_own;
+}
+
+int bloom_index_tables_check(bloom_index *index, bloom_schema_mark *mark, int *are_all){
+  sqlite3_str *names = sqlite3_str_new(NULL);
+  sqlite3_stmt *row = NULL;
+  int i, num_tables = 0, rc = SQLITE_NOMEM;
+  char *list;
+  for(i=0; i<bloom_index_num_tables(index); i++){
+    const char *ignored;
+    char *name = tables_name(index, &index->config, i, &ignored);
+    if( name ) sqlite3_str_appendf(names, "%s%Q", i ? ", " : "", name);
+    sqlite3_free(name);
+  }
+  list = sqlite3_str_finish(names);
+  /* Not by count(): the application may have one of its own. */
+  if( list ) rc = bloom_sql_prepare(index->connection, &row, "SELECT m.name, m.sql, m.rowid FROM"
+                                    " \"%w\".sqlite_master AS m WHERE m.type = 'table' AND"
+                                    " m.rootpage > 0 AND m.name COLLATE NOCASE IN (%s)",
+                                    index->schema, list);
+  sqlite3_free(list);
+  while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
+    const char *name, *sql = NULL;
+    int is_own = 0;
+    rc = bloom_sql_column_text(row, 0, &name);
+    if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 1, &sql);
+    if( rc==SQLITE_OK && name && sql ) is_own = tables_is_own(index, name, sql);
+    if( is_own<0 ) rc = SQLITE_NOMEM;
+    if( is_own<1 ) continue;
+    num_tables++;
+    bloom_schema_mark_add(mark, sqlite3_column_int64(row, 2));
+  }
+  *are_all = num_tables==bloom_index_num_tables(index);
+  return bloom_sql_end(row, rc);
 }
 
 /* Does before triggers go, for the reason that bloom_vtab_drop() gives. */

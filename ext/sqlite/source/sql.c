@@ -187,19 +187,16 @@ int bloom_sql_row(bloom_connection *connection, sqlite3_stmt **row, const char *
   return row_of_text(connection, row, sql);
 }
 
-int bloom_sql_integer_text(bloom_connection *connection, sqlite3_int64 *number, char *sql){
-  sqlite3_stmt *row;
-  const int rc = row_of_text(connection, &row, sql);
-  if( rc==SQLITE_ROW ) *number = sqlite3_column_int64(row, 0);
-  return bloom_sql_end(row, rc);
-}
-
 int bloom_sql_integer(
   bloom_connection *connection, sqlite3_int64 *number, const char *format, ...
 ){
+  sqlite3_stmt *row;
   char *sql;
+  int rc;
   FORMAT_TEXT(sql, format);
-  return bloom_sql_integer_text(connection, number, sql);
+  rc = row_of_text(connection, &row, sql);
+  if( rc==SQLITE_ROW ) *number = sqlite3_column_int64(row, 0);
+  return bloom_sql_end(row, rc);
 }
 
 int bloom_sql_run(bloom_connection *connection, const char *format, ...){

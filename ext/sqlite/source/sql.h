@@ -78,7 +78,6 @@ int bloom_sql_row(bloom_connection *connection, sqlite3_stmt **row, const char *
 int bloom_sql_integer(
   bloom_connection *connection, sqlite3_int64 *number, const char *format, ...
 );
-int bloom_sql_integer_text(bloom_connection *connection, sqlite3_int64 *number, char *sql);
 
 /* Runs a statement, and ignores its rows. */
 int bloom_sql_run(bloom_connection *connection, const char *format, ...);
