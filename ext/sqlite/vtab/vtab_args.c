@@ -75,26 +75,7 @@ static int read_option(bloom_token name, bloom_token value, bloom_vtab_args *arg
   return rc;
 }
 
-/* Returns 1 for an argument of the form word = value, but not word == value. */
-static int is_option(bloom_token name){
-  const bloom_token equals = bloom_token_after(name);
-  return name.kind=='a' && equals.kind=='=' && bloom_token_after(equals).kind!='=';
-}
-
 /* -- Table and key --------------------------------------------------------------------- */
-
-/* Reads the argument that is the table. */
-static int read_table_name(const char *text, bloom_vtab_args *args, char **error){
-  const bloom_token name = bloom_token_first(text);
-  const char *hint = bloom_token_after(name).kind=='.' ? "; write bloom(table, column), and a"
-    " database before the name of the virtual table" : "";
-  if( !bloom_token_is_name(name) || bloom_token_after(name).num_chars ){
-    return bloom_fail_vtab(error, "bloom: argument 1 must be the name of a table, not: %s%s", text,
-                           hint);
-  }
-  args->table = bloom_token_unquoted(name);
-  return args->table ? SQLITE_OK : SQLITE_NOMEM;
-}
 
 /* Reads the argument that is a column, or (a, b). */
 static int read_key(const char *text, bloom_vtab_args *args, char **error){
@@ -123,13 +104,24 @@ int bloom_vtab_args_read(
   int i, num_positional = 0, rc = SQLITE_OK;
   memset(args, 0, sizeof(*args));
   for(i=0; i<num_args && rc==SQLITE_OK; i++){
-    const bloom_token first = bloom_token_first(texts[i]);
-    if( is_option(first) ){
-      rc = read_option(first, bloom_token_after(bloom_token_after(first)), args, error);
+    const bloom_token first = bloom_token_first(texts[i]), equals = bloom_token_after(first),
+      value = bloom_token_after(equals);
+    if( first.kind=='a' && equals.kind=='=' && value.kind!='=' ){
+      rc = read_option(first, value, args, error);
       continue;
     }
     switch( ++num_positional ){
-      case 1:  rc = read_table_name(texts[i], args, error); break;
+      case 1:
+        if( !bloom_token_is_name(first) || bloom_token_after(first).num_chars ){
+          rc = bloom_fail_vtab(error, "bloom: argument 1 must be the name of a table, not: %s%s",
+                               texts[i], bloom_token_after(first).kind!='.' ? "" : "; write"
+                               " bloom(table, column), and a database before the name of the"
+                               " virtual table");
+          break;
+        }
+        args->table = bloom_token_unquoted(first);
+        if( args->table==NULL ) rc = SQLITE_NOMEM;
+        break;
       case 2:  rc = read_key(texts[i], args, error); break;
       default:
         rc = bloom_fail_vtab(error, "bloom: after table and key come options as name = value, not:"

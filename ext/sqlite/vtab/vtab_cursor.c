@@ -199,15 +199,6 @@ static int read_layer(bloom_vtab *vtab, vtab_snapshot *snapshot, int layer){
   return SQLITE_OK;
 }
 
-/* Reads what of the journal is needed. */
-static int read_unmerged(bloom_vtab *vtab, vtab_snapshot *snapshot){
-  int is_intact = 1, rc = bloom_vtab_count_unmerged(vtab, &snapshot->num_unmerged);
-  if( rc==SQLITE_OK ) rc = bloom_vtab_read_journal(vtab, &is_intact);
-  if( rc==SQLITE_OK ) rc = bloom_hash_set_copy(&vtab->unmerged.hashes, &snapshot->unmerged);
-  if( !is_intact ) snapshot->doubt = BLOOM_VTAB_BROKEN_JOURNAL;
-  return rc;
-}
-
 static int read_snapshot(
   bloom_vtab *vtab, bloom_vtab_doubt doubt, vtab_snapshot **result
 ){
@@ -220,7 +211,13 @@ static int read_snapshot(
   snapshot->layout = vtab->layout;
   snapshot->doubt = doubt;
   snapshot->tuples.connection = vtab->connection;
-  if( vtab->args.table && !doubt ) rc = read_unmerged(vtab, snapshot);
+  if( vtab->args.table && !doubt ){
+    int is_intact = 1;
+    rc = bloom_vtab_count_unmerged(vtab, &snapshot->num_unmerged);
+    if( rc==SQLITE_OK ) rc = bloom_vtab_read_journal(vtab, &is_intact);
+    if( rc==SQLITE_OK ) rc = bloom_hash_set_copy(&vtab->unmerged.hashes, &snapshot->unmerged);
+    if( !is_intact ) snapshot->doubt = BLOOM_VTAB_BROKEN_JOURNAL;
+  }
   for(layer=0; layer<snapshot->layout.num_layers && rc==SQLITE_OK; layer++){
     rc = read_layer(vtab, snapshot, layer);
   }
@@ -539,14 +536,12 @@ int bloom_vtab_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
 
 /* -- Checking ---------------------------------------------------------------------------------- */
 
-/* Counts the keys of the source that the filter denies. */
-static int count_missed(
-  bloom_vtab *vtab, vtab_snapshot *snapshot, sqlite3_int64 *num_keys,
-  sqlite3_int64 *num_missed
-){
+/* Sets *finding, to be freed, if the filter denies keys of the source. */
+static int find_missed(bloom_vtab *vtab, vtab_snapshot *snapshot, char **finding){
   bloom_vtab_triggers triggers;
   bloom_vtab_layout now = snapshot->layout;
   sqlite3_value *parts[BLOOM_MAX_KEY_COLUMNS];
+  sqlite3_int64 num_keys = 0, num_missed = 0;
   sqlite3_stmt *row = NULL;
   int rc = bloom_vtab_read_triggers(vtab, NULL, &triggers);
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_source(vtab, &triggers.args, &now);
@@ -558,43 +553,32 @@ static int count_missed(
     const int test = snapshot_test(snapshot,
                                    bloom_vtab_key_of_row(&snapshot->layout.rules, row, 0, parts));
     rc = test==BLOOM_TEST_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
-    ++*num_keys;
-    *num_missed += test==0;
+    num_keys++;
+    num_missed += test==0;
   }
   rc = bloom_sql_end(row, rc);
   bloom_vtab_args_free(&triggers.args);
-  return rc;
+  if( rc!=SQLITE_OK || num_missed==0 ) return rc;
+  *finding = sqlite3_mprintf("bloom: %s misses %lld of the %lld keys of its source table; INSERT"
+                             " INTO %s(%s) VALUES ('rebuild') repairs it", vtab->name, num_missed,
+                             num_keys, vtab->quoted_name, vtab->quoted_name);
+  return *finding ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* Sets *finding, to be freed, to what is wrong with the filter; it stays NULL if nothing is. */
-static int check_all(bloom_vtab *vtab, bloom_checker checker, char **finding){
+int bloom_vtab_check(bloom_vtab *vtab, bloom_checker checker, char **finding){
   vtab_snapshot *snapshot = NULL;
-  sqlite3_int64 num_keys = 0, num_missed = 0;
   int rc = bloom_vtab_open(vtab, BLOOM_VTAB_DOUBT);
-  if( rc==SQLITE_OK ){
-    rc = read_snapshot(vtab, bloom_vtab_doubt_of_reader(vtab), &snapshot);
-  }
+  *finding = NULL;
+  if( rc==SQLITE_OK ) rc = read_snapshot(vtab, bloom_vtab_doubt_of_reader(vtab), &snapshot);
   if( snapshot && snapshot->doubt && checker==BLOOM_CHECK_COMMAND ){
     rc = find_note(vtab, snapshot, finding);
     if( rc==SQLITE_OK ) *finding = sqlite3_mprintf("bloom: %s: %z", vtab->name, *finding);
     if( *finding==NULL ) rc = SQLITE_NOMEM;
   }else if( snapshot && !snapshot->doubt && checker!=BLOOM_CHECK_QUICK && vtab->args.table ){
-    rc = count_missed(vtab, snapshot, &num_keys, &num_missed);
-  }
-  if( rc==SQLITE_OK && num_missed>0 ){
-    *finding = sqlite3_mprintf("bloom: %s misses %lld of the %lld keys of its source table; INSERT"
-                               " INTO %s(%s) VALUES ('rebuild') repairs it", vtab->name, num_missed,
-                               num_keys, vtab->quoted_name, vtab->quoted_name);
-    if( *finding==NULL ) rc = SQLITE_NOMEM;
+    rc = find_missed(vtab, snapshot, finding);
   }
   snapshot_free(snapshot);
-  return rc;
-}
-
-int bloom_vtab_check(bloom_vtab *vtab, bloom_checker checker, char **finding){
-  int rc;
-  *finding = NULL;
-  rc = bloom_vtab_failure(vtab, check_all(vtab, checker, finding));
+  rc = bloom_vtab_failure(vtab, rc);
   if( (rc & 0xff)!=SQLITE_CORRUPT || vtab->base.zErrMsg==NULL ) return rc;
   *finding = vtab->base.zErrMsg;
   vtab->base.zErrMsg = NULL;

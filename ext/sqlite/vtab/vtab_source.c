@@ -521,17 +521,6 @@ static int check_versions(bloom_vtab *vtab, sqlite3_int64 version, sqlite3_int64
   return rc;
 }
 
-static int locate(bloom_vtab *vtab){
-  const int rc = bloom_database_locate(vtab->connection, "bloom", vtab->name, vtab->file,
-                                       &vtab->schema, &vtab->base.zErrMsg);
-  if( rc!=SQLITE_OK ){
-    vtab->is_checked = vtab->has_layout = 0;
-    bloom_vtab_close_reader(vtab);
-    bloom_vtab_close_journal(vtab); /* its statement has the old name */
-  }
-  return bloom_vtab_failure(vtab, rc);
-}
-
 /* Sets vtab->doubt, if the schema is another since. */
 static int check_schema(bloom_vtab *vtab){
   bloom_connection *connection = vtab->connection;
@@ -562,10 +551,19 @@ static int check_schema(bloom_vtab *vtab){
 
 int bloom_vtab_open(bloom_vtab *vtab, bloom_vtab_need need){
   const int is_look_up = need==BLOOM_VTAB_LOOK_UP;
-  int rc = SQLITE_OK;
+  int rc;
   /* While its statement runs, the file that the reader is on keeps its name. */
-  if( !is_look_up || vtab->reader==NULL ) rc = locate(vtab);
-  if( rc!=SQLITE_OK || need==BLOOM_VTAB_PLACE ) return rc;
+  if( !is_look_up || vtab->reader==NULL ){
+    rc = bloom_database_locate(vtab->connection, "bloom", vtab->name, vtab->file, &vtab->schema,
+                               &vtab->base.zErrMsg);
+    if( rc!=SQLITE_OK ){
+      vtab->is_checked = vtab->has_layout = 0;
+      bloom_vtab_close_reader(vtab);
+      bloom_vtab_close_journal(vtab); /* its statement has the old name */
+      return bloom_vtab_failure(vtab, rc);
+    }
+  }
+  if( need==BLOOM_VTAB_PLACE ) return SQLITE_OK;
   if( is_look_up && vtab->is_checked && vtab->is_current
       && (vtab->reader || !bloom_database_may_be_swapped(vtab->connection->db, vtab->schema)) ){
     return SQLITE_OK;
