@@ -1,8 +1,6 @@
 /*
-** The entry point: one list of the SQL functions, one of the table-valued functions and
-** the virtual tables.  A new function stands with its subject in sqlite/functions/, is declared
-** in functions.h there, and has one row here.  BUILDING.md says what else it needs: tests fail
-** without it.
+** The entry point: one list of the SQL functions, one of the table-valued functions and the virtual
+** tables.  BUILDING.md says what a new one needs.
 */
 #ifndef _GNU_SOURCE
 # define _GNU_SOURCE /* Dl_info, RTLD_DEFAULT; NOLINT: the name is the C library's */
@@ -36,8 +34,8 @@ SQLITE_EXTENSION_INIT1
 #define OLDEST_SQLITE_VERSION_NUMBER 3031000
 #define OLDEST_SQLITE_VERSION        "3.31.0"
 
-/* Aggregates have step and final, window functions value and inverse as well;
-** scalars have function.  The data of all is the connection's, of sqlite/connection.h. */
+/* Aggregates have step and final, window functions value and inverse as well; scalars have
+** function. The data of all is the connection's, of sqlite/connection.h. */
 typedef struct function_row {
   const char *name;
   int min_args, max_args; /* -1: any number */
@@ -54,7 +52,6 @@ typedef struct function_row {
   {.name = #sql_name, .min_args = (min), .max_args = (max), .step = sql_name##_step, \
    .final = sql_name##_final}
 
-/* Returns the version of this extension, as text: bloom_version(). */
 static void bloom_version(sqlite3_context *context, int num_args, sqlite3_value **args){
   (void)num_args;
   (void)args;
@@ -123,9 +120,8 @@ static int register_function(sqlite3 *db, const function_row *row, int num_args)
                                     row->function, row->step, row->final, bloom_connection_release);
 }
 
-/* Registers all rows, up to the first that fails.  The functions registered until then
-** stay: SQLite does not remove a function while a statement runs, and the function may have
-** replaced an earlier one, of another load or of the program. */
+/* Registers all rows, up to the first that fails.  Those registered until then stay: SQLite does
+** not remove a function while a statement runs, and it may have replaced an earlier one. */
 static int register_all(sqlite3 *db){
   size_t i;
   int num_args;
@@ -142,9 +138,8 @@ static int register_all(sqlite3 *db){
   return SQLITE_OK;
 }
 
-/* Keeps the library in memory until the process ends.  Otherwise SQLite would unload it if
-** sqlite3_bloom_init() failed, and calls to registered functions would jump to code that
-** is gone.  Returns 0 if it cannot be kept. */
+/* Keeps the library in memory until the process ends, for SQLite would unload it if
+** sqlite3_bloom_init() failed.  Returns 0 if it cannot be kept. */
 #if defined(SQLITE_CORE)
 /* Nothing was loaded. */
 #elif defined(_WIN32)
@@ -155,8 +150,7 @@ static int stay_loaded(void){
 }
 #else
 static int stay_loaded(void){
-  /* dladdr() is found through SQLite's own loader: on older systems it is in a library that
-  ** bloom is not linked with. */
+  /* On older systems dladdr() is in a library that bloom is not linked with. */
   sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
   int (*find_library)(const void *, Dl_info *) = NULL;
   Dl_info library;

@@ -62,8 +62,7 @@ static inline uint64_t bloom_sample_hash(uint64_t i){
 }
 
 /* Returns e^-x for x >= 0, with a relative error of at most 1e-12; 0 from x = 700 on.  With k = x
-** / ln 2, rounded, and r = k ln 2 - x, it is 2^-k * e^r, |r| < 0.35.  It is inline and has no
-** branch because sizing calls it some 100,000 times. */
+** / ln 2, rounded, and r = k ln 2 - x, it is 2^-k * e^r, |r| < 0.35. */
 static inline double bloom_exp_minus(double x){
   const double ln2 = 0.69314718055994530942;
   const uint64_t k = (uint64_t)((x<700 ? x : 700) / ln2 + 0.5);

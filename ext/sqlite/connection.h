@@ -39,12 +39,8 @@ int bloom_connection_is_checking(const bloom_connection *connection);
 
 /* -- Interrupts ------------------------------------------------------------- */
 
-/*
-** Going through the bytes of a large filter, which an interrupt ends: they may be 1 GB, and
-** SQLite looks for an interrupt only between the calls of a function.
-*/
-
-/* A filter that was read for one call, with what ends the call. */
+/* A filter that was read for one call, with what ends the call: its bytes may be 1 GB, and SQLite
+** looks for an interrupt only between the calls of a function. */
 typedef struct bloom_stoppable {
   bloom_filter filter;
   bloom_interrupt interrupt;

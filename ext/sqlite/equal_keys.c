@@ -81,11 +81,6 @@ static inline folded_text fold_text(const uint8_t *text, size_t num_bytes){
                        (words.letters & EACH_BYTE*0x80)!=0};
 }
 
-static uint64_t hash_of_text(const uint8_t *text, size_t num_bytes){
-  const uint8_t *nul = memchr(text, 0, num_bytes);
-  return fold_text(text, nul ? (size_t)(nul - text) : num_bytes).hash;
-}
-
 /* Digits that are at most so many are a small integer. */
 #define MAX_SMALL_DIGITS 15
 
@@ -162,6 +157,7 @@ static void set_real(equal_forms *forms, double real){
 static int set_text(equal_forms *forms, sqlite3_value *value){
   const uint8_t *text = sqlite3_value_text(value);
   const size_t num_bytes = (size_t)sqlite3_value_bytes(value);
+  const uint8_t *nul;
   if( text==NULL ) return SQLITE_NOMEM;
   if( read_integer(text, num_bytes, &forms->integer) ){
     forms->is_integer = 1;
@@ -175,8 +171,9 @@ static int set_text(equal_forms *forms, sqlite3_value *value){
     }
     return SQLITE_OK;
   }
+  nul = memchr(text, 0, num_bytes);
   forms->is_text = 1;
-  forms->text_hash = hash_of_text(text, num_bytes);
+  forms->text_hash = fold_text(text, nul ? (size_t)(nul - text) : num_bytes).hash;
   return SQLITE_OK;
 }
 

@@ -3,24 +3,21 @@
 ** equal, they share at least one hash.
 **
 ** `=` compares by the affinities and the collation of its two sides, and a function is told
-** neither. So a value has a hash for each way in which it may be compared: whenever SQLite finds
-** two values equal, by any affinities and by BINARY, NOCASE or RTRIM, one of the hashes that the
-** first is stored by is one of those that the second is looked up by. The filters that follow a
-** column know its affinity and its collation, and have a rule of fewer hashes: source/equality.h.
+** neither. So a value has a hash for each way in which it may be compared, by any affinities and
+** by BINARY, NOCASE or RTRIM.  The filters that follow a column know its affinity and its
+** collation, and have a rule of fewer hashes: source/equality.h.
 **
-**   INTEGER   its hash
-**   REAL      the INTEGER that it is equal to, or near to; others, and those from 10^14 on, their
-**             cell (key.h): TEXT affinity compares REALs by their texts
-**   TEXT      the INTEGER that it is to numeric affinity ('01', ' 1'), or the REAL ('1.0', '1e3');
-**             or the text
-**   BLOB      its bytes
+** INTEGER   its hash REAL      the INTEGER that it is equal to, or near to; others, and those from
+** 10^14 on, their cell (key.h): TEXT affinity compares REALs by their texts TEXT      the INTEGER
+** that it is to numeric affinity ('01', ' 1'), or the REAL ('1.0', '1e3'); or the text BLOB
+** its bytes
 **
 ** A text is hashed without the blanks at its end, its ASCII letters small, as far as its first
-** NUL: NOCASE compares no further.  An index on a REAL column is searched for the REAL next to
-** an INTEGER beyond 2^53, so such numbers are looked up as REALs, too, or may be there.
+** NUL: NOCASE compares no further.  An index on a REAL column is searched for the REAL next to an
+** INTEGER beyond 2^53, so such numbers are looked up as REALs, too, or may be there.
 **
-** REALs are written with 15 digits at least; where the application has SQLite write fewer, there is
-** no filter.  Source: sqlite.org/datatype3.html, sections 3, 4.2 and 7.1.
+** REALs are written with 15 digits at least; where the application has SQLite write fewer, there
+** is no filter.  Source: sqlite.org/datatype3.html, sections 3, 4.2 and 7.1.
 */
 #ifndef BLOOM_SQLITE_EQUAL_KEYS_H
 #define BLOOM_SQLITE_EQUAL_KEYS_H

@@ -90,76 +90,46 @@ int bloom_read_number(const char *text, double *number){
 
 /* -- Tuples ----------------------------------------------------------------- */
 
-/* The bytes of a tuple, as far as there is room for them; num_bytes counts all. */
-typedef struct tuple_writer {
-  uint8_t *out;
-  uint64_t room;
-  uint64_t num_bytes;
-} tuple_writer;
-
-/* Returns the place of the next num_bytes; NULL if there is no room. */
-static inline uint8_t *tuple_place(tuple_writer *writer, uint64_t num_bytes){
-  const uint64_t offset = writer->num_bytes;
-  writer->num_bytes += num_bytes;
-  return writer->num_bytes<=writer->room ? writer->out + offset : NULL;
-}
-
-static inline void tuple_put_number(tuple_writer *writer, bloom_tuple_tag tag, uint64_t bits){
-  uint8_t *place = tuple_place(writer, BLOOM_TUPLE_NUMBER_BYTES);
-  if( place==NULL ) return;
-  place[0] = (uint8_t)tag;
-  bloom_store64_le(place + 1, bits);
-}
-
-static void tuple_put_real(tuple_writer *writer, double real){
-  bloom_key key;
-  if( bloom_real_key_of(real, &key)==BLOOM_KEY_INTEGER ){
-    tuple_put_number(writer, BLOOM_TUPLE_INTEGER, (uint64_t)key.integer);
-  }else{
-    tuple_put_number(writer, BLOOM_TUPLE_REAL, bloom_load64_le(key.bytes));
-  }
-}
-
-/* Writes bytes, which may be NULL if there are none. */
-static void tuple_put_bytes(tuple_writer *writer, bloom_tuple_tag tag, const void *bytes,
-                            uint32_t num_bytes){
-  uint8_t *place = tuple_place(writer, BLOOM_TUPLE_HEADER_BYTES + (uint64_t)num_bytes);
-  if( place==NULL ) return;
-  place[0] = (uint8_t)tag;
-  bloom_store32_le(place + 1, num_bytes);
-  if( num_bytes ) memcpy(place + BLOOM_TUPLE_HEADER_BYTES, bytes, num_bytes);
-}
-
 int bloom_tuple_write(
   int num_values, sqlite3_value **values, uint8_t *out, uint64_t room, uint64_t *num_bytes
 ){
-  tuple_writer writer = {out, room, 0};
+  uint64_t end = 0;
   int i;
+  *num_bytes = 0;
   for(i=0; i<num_values; i++){
     const int type = sqlite3_value_type(values[i]);
-    const void *bytes;
-    uint32_t length;
-    switch( type ){
-      case SQLITE_INTEGER:
-        tuple_put_number(&writer, BLOOM_TUPLE_INTEGER, (uint64_t)sqlite3_value_int64(values[i]));
-        break;
-      case SQLITE_FLOAT:
-        tuple_put_real(&writer, sqlite3_value_double(values[i]));
-        break;
-      case SQLITE_NULL:
-        *num_bytes = 0;
-        return SQLITE_OK;
-      default:
-        bytes = type==SQLITE_TEXT ? sqlite3_value_text(values[i]) : sqlite3_value_blob(values[i]);
-        /* The length last: the call above may have converted the value. */
-        length = (uint32_t)sqlite3_value_bytes(values[i]);
-        /* An empty BLOB has no address. */
-        if( bytes==NULL && (type==SQLITE_TEXT || length>0) ) return SQLITE_NOMEM;
-        tuple_put_bytes(&writer, type==SQLITE_TEXT ? BLOOM_TUPLE_TEXT : BLOOM_TUPLE_BLOB, bytes,
-                        length);
-        break;
+    bloom_tuple_tag tag = BLOOM_TUPLE_INTEGER;
+    uint64_t number = 0, begin = end;
+    const void *bytes = NULL;
+    uint32_t length = 0;
+    bloom_key key;
+    if( type==SQLITE_NULL ) return SQLITE_OK;
+    if( type==SQLITE_INTEGER ){
+      number = (uint64_t)sqlite3_value_int64(values[i]);
+    }else if( type!=SQLITE_FLOAT ){
+      tag = type==SQLITE_TEXT ? BLOOM_TUPLE_TEXT : BLOOM_TUPLE_BLOB;
+      bytes = type==SQLITE_TEXT ? sqlite3_value_text(values[i]) : sqlite3_value_blob(values[i]);
+      /* The length last: the call above may have converted the value. */
+      length = (uint32_t)sqlite3_value_bytes(values[i]);
+      /* An empty BLOB has no address. */
+      if( bytes==NULL && (type==SQLITE_TEXT || length>0) ) return SQLITE_NOMEM;
+    }else if( bloom_real_key_of(sqlite3_value_double(values[i]), &key)==BLOOM_KEY_INTEGER ){
+      number = (uint64_t)key.integer;
+    }else{
+      tag = BLOOM_TUPLE_REAL;
+      number = bloom_load64_le(key.bytes);
+    }
+    end += tag<=BLOOM_TUPLE_REAL ? BLOOM_TUPLE_NUMBER_BYTES
+        : BLOOM_TUPLE_HEADER_BYTES + (uint64_t)length;
+    if( end>room ) continue;
+    out[begin] = (uint8_t)tag;
+    if( tag<=BLOOM_TUPLE_REAL ){
+      bloom_store64_le(out + begin + 1, number);
+    }else{
+      bloom_store32_le(out + begin + 1, length);
+      if( length ) memcpy(out + begin + BLOOM_TUPLE_HEADER_BYTES, bytes, length);
     }
   }
-  *num_bytes = writer.num_bytes;
+  *num_bytes = end;
   return SQLITE_OK;
 }

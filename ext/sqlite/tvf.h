@@ -1,24 +1,22 @@
 /*
-** What bloom's table-valued functions share: they are modules without stored data, whose
-** rows depend on the arguments alone.
+** What bloom's table-valued functions share: they are modules without stored data, whose rows
+** depend on the arguments alone.
 **
-** Arguments are hidden columns that cannot be read back.  Newer versions of SQLite (3.44,
-** not 3.31) report such a column as read wherever a query passes it as f(x), and copying
-** it each time would cost more than the answer.  The columns are not named after what
-** they hold: many tables have a column `filter`, so that in FROM filters,
+** Arguments are hidden columns that cannot be read back: newer versions of SQLite (3.44, not 3.31)
+** report such a column as read wherever a query passes it as f(x), and copying it each time would
+** cost more than the answer.  They are not named after what they hold, for in FROM filters,
 ** bloom_info(filter) the name would be ambiguous.
 **
-** If each arm of an OR passes arguments of its own, SQLite takes rows with one rowid for
-** one row, so rowids must differ from argument to argument.  The plan of an arm looks like
-** any query's.  But before the arms, SQLite asks for a plan of the whole OR, in which no
-** argument can be used.  Once this happened on a connection, all its later plans make such
-** rowids.
+** If each arm of an OR passes arguments of its own, SQLite takes rows with one rowid for one row,
+** so rowids must differ from argument to argument.  The plan of an arm looks like any query's, but
+** before the arms SQLite asks for a plan of the whole OR, in which no argument can be used.  Once
+** this happened on a connection, all its later plans make such rowids.
 **
-** A query without the arguments gets a plan that costs more than any plan with them, and
-** fails when it runs.  The plan is needed because older versions of SQLite (3.44, not
-** 3.52) ask for the plan of each arm of an OR without the terms outside of it.  Newer ones
-** pass those terms to each arm, but test them again on its rows, as columns.  So an argument
-** outside of an OR whose arms have the other one is an error in both, which says what to write.
+** A query without the arguments gets a plan that costs more than any plan with them, and fails
+** when it runs: older versions of SQLite (3.44, not 3.52) ask for the plan of each arm of an OR
+** without the terms outside of it.  Newer ones pass those terms to each arm, but test them again
+** on its rows, as columns.  So an argument outside of an OR whose arms have the other one is an
+** error in both.
 */
 #ifndef BLOOM_SQLITE_TVF_H
 #define BLOOM_SQLITE_TVF_H
@@ -53,12 +51,10 @@ typedef struct bloom_tvf {
   int cost;            /* of a call, in rows of a scan; 0: num_rows */
   size_t cursor_bytes;
 
-  /* Goes to the first row, if there is one: sets has_row and rowid.  Returns SQLITE_OK,
-  ** SQLITE_NOMEM, or the result of bloom_fail_vtab(). */
+  /* Go to the first row and to the next one, if there is one: they set has_row and rowid.  start()
+  ** returns SQLITE_OK, SQLITE_NOMEM, or the result of bloom_fail_vtab().  next is NULL if there is
+  ** never more than one row. */
   int (*start)(bloom_tvf_cursor *cursor, sqlite3_value **args);
-
-  /* Goes to the next row: sets has_row and rowid.  NULL if there is never more than one
-  ** row. */
   void (*next)(bloom_tvf_cursor *cursor);
 
   /* Sets a column of the row as context's result. */

@@ -221,16 +221,10 @@ static const char *find_filter(ldb_span metaindex, bloom_ldb_file *ldb, ldb_span
   return NULL;
 }
 
-/* Returns 1 if data blocks have no slot.  LevelDB writes a slot for each 2^base_lg bytes before
-** the filter block, and one for the rest if a data block begins there. */
-static int has_too_few_slots(const bloom_filter_block *block, uint64_t offset){
-  if( block->num_slots==0 ) return offset>0;
-  return block->base_lg<64 && block->num_slots < offset >> block->base_lg;
-}
-
 /* Reads the metaindex and then the filter block.  Returns NULL, or what is wrong. */
 static const char *read_filters(ldb_span file, ldb_handle metaindex_handle, bloom_ldb_file *ldb){
   ldb_span metaindex, filter_block, value = {NULL, 0};
+  const bloom_filter_block *block = &ldb->block;
   ldb_handle filter_handle;
   uint8_t compression;
   const char *wrong = read_block(file, metaindex_handle,
@@ -249,7 +243,12 @@ static const char *read_filters(ldb_span file, ldb_handle metaindex_handle, bloo
   if( bloom_filter_block_read(filter_block.bytes, filter_block.num_bytes, &ldb->block) ){
     return "the filter block is damaged";
   }
-  if( has_too_few_slots(&ldb->block, filter_handle.offset) ) ldb->note = BLOOM_LDB_TOO_FEW_FILTERS;
+  /* LevelDB writes a slot for each 2^base_lg bytes before the filter block, and one for the rest if
+  ** a data block begins there. */
+  if( block->num_slots==0 ? filter_handle.offset>0
+      : block->base_lg<64 && block->num_slots < filter_handle.offset >> block->base_lg ){
+    ldb->note = BLOOM_LDB_TOO_FEW_FILTERS;
+  }
   return NULL;
 }
 

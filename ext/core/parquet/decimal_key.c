@@ -76,25 +76,6 @@ static int decimal_key_push(decimal_key_number *number, unsigned digit){
   return 1;
 }
 
-/* Makes it two's complement. */
-static void decimal_key_negate(decimal_key_number *number){
-  unsigned carry = 1;
-  size_t i;
-  for(i=0; i<sizeof(number->bytes); i++){
-    carry += (uint8_t)~number->bytes[i];
-    number->bytes[i] = (uint8_t)carry;
-    carry >>= 8;
-  }
-}
-
-static size_t decimal_key_write(const bloom_decimal_type *type, const decimal_key_number *number,
-                                uint8_t *key){
-  const size_t num_bytes = type->num_bytes;
-  size_t i;
-  for(i=0; i<num_bytes; i++) key[i] = number->bytes[type->is_big_endian ? num_bytes - 1 - i : i];
-  return num_bytes;
-}
-
 /* Reads digits with a point, times 10^scale, into *number.  Returns 0 if they are no number, too
 ** many, or if others than 0 stand behind the last place. */
 static int decimal_key_read(decimal_key_number *number, unsigned scale, const uint8_t *text,
@@ -125,10 +106,19 @@ static size_t decimal_key_of(const bloom_decimal_type *type, unsigned scale, con
                              size_t num_bytes, uint8_t *key){
   decimal_key_number number = {.max_digits = type->precision};
   const int has_sign = num_bytes>0 && (text[0]=='-' || text[0]=='+');
+  unsigned carry = 1;
+  size_t i;
   if( num_bytes==0 ) return 0;
   if( !decimal_key_read(&number, scale, text + has_sign, num_bytes - (size_t)has_sign) ) return 0;
-  if( text[0]=='-' ) decimal_key_negate(&number);
-  return decimal_key_write(type, &number, key);
+  for(i=0; i<sizeof(number.bytes) && text[0]=='-'; i++){ /* two's complement */
+    carry += (uint8_t)~number.bytes[i];
+    number.bytes[i] = (uint8_t)carry;
+    carry >>= 8;
+  }
+  for(i=0; i<type->num_bytes; i++){
+    key[i] = number.bytes[type->is_big_endian ? type->num_bytes - 1 - i : i];
+  }
+  return type->num_bytes;
 }
 
 size_t bloom_decimal_key_of_text(const bloom_decimal_type *type, const uint8_t *text,

@@ -6,8 +6,7 @@
 **                   a FIXED_LEN_BYTE_ARRAY of the fewest bytes
 **   decimal(p,s,n)  a FIXED_LEN_BYTE_ARRAY of n bytes: two's complement, big-endian
 **
-** Writers may choose either for up to 18 digits; the file's schema says which.  No key is
-** rounded: a number that is not exactly one of the column is none of its keys.
+** Writers may choose either for up to 18 digits; the file's schema says which.
 ** Source: apache/parquet-format, LogicalTypes.md (DECIMAL).
 */
 #ifndef BLOOM_CORE_PARQUET_DECIMAL_KEY_H

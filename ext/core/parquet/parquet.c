@@ -225,16 +225,9 @@ static uint64_t parquet_count(const bloom_filter *filter, double *expected_fpr){
   return bits_set;
 }
 
-/* Returns the estimated number of keys.  Each probe of a key sets one of bits_of_probe bits, so
-** that each key leaves a share of 1 - 1/bits_of_probe of all bits unchanged. */
-static double parquet_estimated_keys(const bloom_shape *shape, uint64_t bits_set){
-  const uint64_t bits_of_probe = shape->num_bits / shape->num_probes;
-  return bloom_log_ratio(shape->num_bits, shape->num_bits - bits_set)
-       / bloom_log_ratio(bits_of_probe, bits_of_probe - 1);
-}
-
 static void parquet_describe(const bloom_filter *filter, int count_bits, bloom_facts *facts){
   const bloom_shape *shape = &filter->shape;
+  const uint64_t bits_of_probe = shape->num_bits / shape->num_probes;
   *facts = bloom_no_facts;
   facts->encoding = filter->encoding->name;
   facts->num_bits = (int64_t)shape->num_bits;
@@ -249,7 +242,10 @@ static void parquet_describe(const bloom_filter *filter, int count_bits, bloom_f
     facts->note = "saturated: every bit is set, so it may contain every key";
     return;
   }
-  facts->estimated_keys = parquet_estimated_keys(shape, (uint64_t)facts->bits_set);
+  /* Each key leaves a share of 1 - 1/bits_of_probe of all bits unchanged. */
+  facts->estimated_keys = bloom_log_ratio(shape->num_bits,
+                                          shape->num_bits - (uint64_t)facts->bits_set)
+      / bloom_log_ratio(bits_of_probe, bits_of_probe - 1);
   if( facts->fill_ratio>BLOOM_NEARLY_SATURATED ){ /* at 6 bits per key it is 0.74 */
     facts->note = "nearly saturated: over 3/4 of its bits are set; rebuild it with more bits";
   }

@@ -10,9 +10,8 @@
 **
 **   15, varint(2 * bytes), 1c 1c 00 00, 1c 1c 00 00, 1c 1c 00 00, 00
 **
-** Each number of blocks has exactly one header.  Bytes with another header, or of another
-** length than the header says, are not read as this encoding; if the header is complete,
-** they are damaged.
+** Each number of blocks has exactly one header.  Bytes with another complete header, or of another
+** length than it says, are damaged.
 ** Source: apache/parquet-format, BloomFilter.md and parquet.thrift (BloomFilterHeader).
 */
 #ifndef BLOOM_CORE_PARQUET_H
@@ -38,25 +37,16 @@ extern const bloom_encoding bloom_encoding_parquet;
 size_t bloom_parquet_put_header(uint64_t num_blocks,
                                 uint8_t header[BLOOM_PARQUET_MAX_HEADER_BYTES]);
 
-/*
-** Returns the false positive rate, 0..1, of num_blocks blocks, 1..BLOOM_PARQUET_MAX_BLOCKS, with
-** num_keys different keys.  Keys fall on blocks like balls into bins, and most false positives
-** are in the fullest blocks.  So the rate is a sum over all numbers of keys that a block may
-** have: the probability of that number, times the probability that so many keys set all eight
-** bits.
-*/
+/* Returns the false positive rate, 0..1, of num_blocks blocks, 1..BLOOM_PARQUET_MAX_BLOCKS, with
+** num_keys different keys: a sum over all numbers of keys that a block may have, for keys fall on
+** blocks like balls into bins, and most false positives are in the fullest blocks. */
 double bloom_parquet_modelled_fpr(uint64_t num_keys, uint64_t num_blocks);
 
 /* -- The hash --------------------------------------------------------------- */
 
-/*
-** Parquet's hash: XXH64 with seed 0 of a value's plain bytes.  A value of type
-** INT64 is 8 bytes, little-endian; a byte array is its bytes, without their number, and
-** bloom_xxh64() is its hash.
-** Sources: apache/parquet-format, BloomFilter.md; xxHash, doc/xxhash_spec.md.
-*/
-
-/* Returns XXH64 of the 8 bytes of an INT64, computed from the number: the same on every machine. */
+/* Returns Parquet's hash of an INT64, XXH64 with seed 0 of its 8 bytes, little-endian; that of a
+** byte array is bloom_xxh64().  Sources: apache/parquet-format, BloomFilter.md; xxHash,
+** doc/xxhash_spec.md. */
 static inline uint64_t bloom_parquet_hash_int64(int64_t key){
   const uint64_t prime1 = 0x9e3779b185ebca87u, prime2 = 0xc2b2ae3d27d4eb4fu;
   const uint64_t prime4 = 0x85ebca77c2b2ae63u, prime5 = 0x27d4eb2f165667c5u;

@@ -35,7 +35,7 @@
 
 #define FILTER_LINE_BYTES 64
 
-/* Marks functions that run rarely, so that those which run once a row need few registers. */
+/* Of functions that run rarely, so that those which run once a row need few registers. */
 #if defined(__GNUC__)
 # define FILTER_NOINLINE __attribute__((noinline))
 #else

@@ -1,9 +1,6 @@
 /*
-** bloom_info(filter): table-valued; one row that describes a filter, none for NULL.
-** filter is a BLOB or a handle.
-**
-** The filter is not kept: all columns that the query reads are computed at once, and
-** columns that it does not read cost nothing.
+** bloom_info(filter): table-valued.  The filter is not kept: all columns that the query reads are
+** computed at once, and columns that it does not read cost nothing.
 */
 #include "../../core/bits.h"
 #include "../connection.h"

@@ -287,11 +287,6 @@ static const uint8_t *secret_of(sqlite3_context *context, sqlite3_value *value){
   return bytes;
 }
 
-static int is_siphash(sqlite3_value *value){
-  const char *name = sqlite3_value_type(value)==SQLITE_TEXT ? bloom_name_arg(value) : NULL;
-  return name && sqlite3_stricmp(name, SIPHASH)==0;
-}
-
 void bloom_secret_key(sqlite3_context *context, int num_args, sqlite3_value **args){
   uint8_t decimal[BLOOM_DECIMAL_MAX_BYTES], bytes[BLOOM_SIPHASH_BYTES];
   const uint8_t *secret;
@@ -302,9 +297,11 @@ void bloom_secret_key(sqlite3_context *context, int num_args, sqlite3_value **ar
   name = type_name_of(context, args[1]);
   if( name==NULL ) return;
   if( sqlite3_stricmp(name, SIPHASH)!=0 ){
+    const char *last = sqlite3_value_type(args[2])==SQLITE_TEXT ? bloom_name_arg(args[2]) : NULL;
+    const int is_swapped = last && sqlite3_stricmp(last, SIPHASH)==0;
     bloom_fail_literal(context, (bloom_arg){"bloom_key", 2, "type", args[1]},
                        key_arg_literal(args[1]), "'siphash' where a secret is given",
-                       is_siphash(args[2]) ? "the type comes before the secret" : NULL);
+                       is_swapped ? "the type comes before the secret" : NULL);
     return;
   }
   if( sqlite3_value_type(args[2])==SQLITE_NULL ) return;

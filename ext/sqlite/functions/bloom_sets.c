@@ -150,31 +150,21 @@ void bloom_build_sets_step(sqlite3_context *context, int num_args, sqlite3_value
   bloom_fail_code(context, state ? sets_row(context, state, num_args, args) : SQLITE_NOMEM);
 }
 
-/* Finds the keys of the largest set, duplicates counted.  SQLITE_OK or SQLITE_NOMEM. */
-static int sets_largest(const sets_state *state, uint64_t *num_keys){
-  uint32_t *counts;
-  *num_keys = 0;
-  if( state->sets.num_hashes==0 ) return SQLITE_OK;
-  counts = bloom_malloc_zeros(state->num_sets * sizeof(*counts));
-  if( counts==NULL ) return SQLITE_NOMEM;
-  *num_keys = bloom_hash_queue_count(&state->sets, counts);
-  sqlite3_free(counts);
-  return SQLITE_OK;
-}
-
 /* Builds the file of all keys in its final shape.  SQLITE_OK, or an error code for
 ** bloom_fail_code(). */
 static int sets_finish(sqlite3_context *context, sets_state *state){
   const uint64_t needed = bloom_bloomfile_bytes_for_sets(state->num_sets);
-  uint64_t num_keys;
   uint8_t *shorter;
   bloom_shape shape;
   int rc;
   /* After an error SQLite ends the aggregate, too: the row that was too much is in num_sets. */
   if( sets_are_too_many(state) ) return SQLITE_TOOBIG;
   if( state->size.capacity==BLOOM_NO_CAPACITY ){
-    rc = sets_largest(state, &num_keys);
-    if( rc!=SQLITE_OK ) return rc;
+    /* The keys of the largest set, duplicates counted. */
+    uint32_t num_keys, *counts = bloom_malloc_zeros((state->num_sets + 1) * sizeof(*counts));
+    if( counts==NULL ) return SQLITE_NOMEM;
+    num_keys = bloom_hash_queue_count(&state->sets, counts);
+    sqlite3_free(counts);
     rc = bloom_find_bits_per_key(context, sets_function.bits, &state->size, num_keys,
                                  &state->bits_per_key);
     if( rc!=SQLITE_OK ) return rc;
