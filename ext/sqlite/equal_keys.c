@@ -194,9 +194,8 @@ static int push_blob(sqlite3_value *value, bloom_key_hashes *hashes){
   return SQLITE_OK;
 }
 
-static void push_stored(
-  bloom_equal_kinds *kinds, const equal_forms *forms, bloom_key_hashes *hashes
-){
+static void push_stored(bloom_equal_kinds *kinds, const equal_forms *forms,
+                        bloom_key_hashes *hashes){
   if( forms->is_integer ){
     push_equal(hashes, bloom_parquet_hash_int64(forms->integer));
     if( bloom_is_large_integer(forms->integer) ) kinds->has_large_integer = 1;
@@ -214,9 +213,8 @@ static void push_cells(bloom_key_hashes *hashes, double real){
   push_equal(hashes, bloom_hash_of_cell(real, bloom_last_cell(steps)));
 }
 
-static void push_asked(
-  const bloom_equal_kinds *kinds, const equal_forms *forms, bloom_key_hashes *hashes
-){
+static void push_asked(const bloom_equal_kinds *kinds, const equal_forms *forms,
+                       bloom_key_hashes *hashes){
   if( forms->is_integer ) push_equal(hashes, bloom_parquet_hash_int64(forms->integer));
   if( forms->is_real ){
     push_cells(hashes, forms->real);
@@ -228,9 +226,8 @@ static void push_asked(
   if( forms->is_text ) push_equal(hashes, forms->text_hash);
 }
 
-int bloom_equal_hashes_of(
-  bloom_equal_kinds *kinds, int is_query, sqlite3_value *value, bloom_key_hashes *hashes
-){
+int bloom_equal_hashes_of(bloom_equal_kinds *kinds, int is_query, sqlite3_value *value,
+                          bloom_key_hashes *hashes){
   const int type = sqlite3_value_type(value);
   equal_forms forms = {.is_integer = 0};
   hashes->num_hashes = hashes->is_maybe = 0;

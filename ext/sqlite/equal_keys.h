@@ -34,9 +34,8 @@ typedef struct bloom_equal_kinds {
 
 /* Sets *hashes to the hashes to store a value by, and *kinds gets its kind; or, is_query, those
 ** to look it up by among keys of these kinds.  SQLITE_OK or SQLITE_NOMEM. */
-int bloom_equal_hashes_of(
-  bloom_equal_kinds *kinds, int is_query, sqlite3_value *value, bloom_key_hashes *hashes
-);
+int bloom_equal_hashes_of(bloom_equal_kinds *kinds, int is_query, sqlite3_value *value,
+                          bloom_key_hashes *hashes);
 
 /* Returns 1 and sets *hash if a TEXT has one hash: it is few digits alone, or no number and
 ** without NULs.  A NUL stands behind it.  *hash is undefined if it returns 0. */

@@ -125,9 +125,8 @@ static void handle_release(bloom_handle_pool *pool, bloom_handle *handle){
 
 /* ---- Handles -------------------------------------------------------------------- */
 
-int bloom_handle_open(
-  bloom_handle_pool *pool, sqlite3 *db, size_t num_bytes, bloom_handle **opened
-){
+int bloom_handle_open(bloom_handle_pool *pool, sqlite3 *db, size_t num_bytes,
+                      bloom_handle **opened){
   bloom_handle *handle = handle_acquire(pool, num_bytes);
   if( handle==NULL ) return SQLITE_NOMEM;
   if( !number_handle(handle, db) ){
@@ -163,9 +162,8 @@ void bloom_handle_result(sqlite3_context *context, const bloom_handle *handle, i
 
 /* -- The filter of an argument ---------------------------------------------- */
 
-int bloom_filter_arg(
-  sqlite3 *db, sqlite3_value *value, bloom_filter *storage, const bloom_filter **filter
-){
+int bloom_filter_arg(sqlite3 *db, sqlite3_value *value, bloom_filter *storage,
+                     const bloom_filter **filter){
   const int type = sqlite3_value_type(value);
   const void *bytes;
   size_t num_bytes;
@@ -186,10 +184,9 @@ int bloom_filter_arg(
   return SQLITE_OK;
 }
 
-const bloom_filter *bloom_filter_arg_or_fail(
-  sqlite3_context *context, const char *function, sqlite3_value *value, sqlite3_value *next,
-  bloom_filter *storage
-){
+const bloom_filter *bloom_filter_arg_or_fail(sqlite3_context *context, const char *function,
+                                             sqlite3_value *value, sqlite3_value *next,
+                                             bloom_filter *storage){
   const bloom_filter *filter;
   const int rc = bloom_filter_arg(sqlite3_context_db_handle(context), value, storage, &filter);
   if( rc==SQLITE_NOMEM ) sqlite3_result_error_nomem(context);
@@ -202,10 +199,9 @@ const bloom_filter *bloom_filter_arg_or_fail(
   return filter;
 }
 
-const bloom_filter *bloom_changeable_filter_or_fail(
-  sqlite3_context *context, const char *function, sqlite3_value *value, sqlite3_value *next,
-  int needs_add, bloom_filter *storage
-){
+const bloom_filter *bloom_changeable_filter_or_fail(sqlite3_context *context, const char *function,
+                                                    sqlite3_value *value, sqlite3_value *next,
+                                                    int needs_add, bloom_filter *storage){
   const bloom_filter *filter = bloom_filter_arg_or_fail(context, function, value, next, storage);
   const char *reason;
   if( filter==NULL ) return NULL;

@@ -60,9 +60,8 @@ void bloom_handle_pool_free(void *data);
 /* Opens a handle on a connection, with room for num_bytes that the caller fills and reads into its
 ** filter.  SQLITE_OK with *opened set; SQLITE_NOMEM; or SQLITE_FULL: all are open, or a 32-bit
 ** process has used up its numbers. */
-int bloom_handle_open(
-  bloom_handle_pool *pool, sqlite3 *db, size_t num_bytes, bloom_handle **opened
-);
+int bloom_handle_open(bloom_handle_pool *pool, sqlite3 *db, size_t num_bytes,
+                      bloom_handle **opened);
 
 /* Closes a handle: from then on all its copies are NULL. */
 void bloom_handle_close(bloom_handle *handle);
@@ -104,24 +103,21 @@ static inline const bloom_handle *bloom_handle_of(sqlite3_context *context, sqli
 ** handle's filter; to *storage, which was read from the BLOB; or to NULL for SQL NULL.  It is valid
 ** during the function call; a BLOB's only until the value is used again.  SQLITE_MISMATCH if it is
 ** neither BLOB nor handle, or a handle without a filter's bytes; or SQLITE_NOMEM. */
-int bloom_filter_arg(
-  sqlite3 *db, sqlite3_value *value, bloom_filter *storage, const bloom_filter **filter
-);
+int bloom_filter_arg(sqlite3 *db, sqlite3_value *value, bloom_filter *storage,
+                     const bloom_filter **filter);
 
 /* Returns the filter of a scalar function's first argument.  NULL if the argument is NULL, or,
 ** with an error in the function's name set on context, if it cannot be a filter.  next is the
 ** argument after it, or NULL: the message says so if that looks like a filter, because then the
 ** two were swapped. */
-const bloom_filter *bloom_filter_arg_or_fail(
-  sqlite3_context *context, const char *function, sqlite3_value *value, sqlite3_value *next,
-  bloom_filter *storage
-);
+const bloom_filter *bloom_filter_arg_or_fail(sqlite3_context *context, const char *function,
+                                             sqlite3_value *value, sqlite3_value *next,
+                                             bloom_filter *storage);
 
 /* Returns the filter of an argument that is to be changed.  Fails, too, with the encoding's
 ** reason, if the filter cannot be merged, or, needs_add, if keys cannot be added to it. */
-const bloom_filter *bloom_changeable_filter_or_fail(
-  sqlite3_context *context, const char *function, sqlite3_value *value, sqlite3_value *next,
-  int needs_add, bloom_filter *storage
-);
+const bloom_filter *bloom_changeable_filter_or_fail(sqlite3_context *context, const char *function,
+                                                    sqlite3_value *value, sqlite3_value *next,
+                                                    int needs_add, bloom_filter *storage);
 
 #endif

@@ -90,9 +90,8 @@ int bloom_read_number(const char *text, double *number){
 
 /* -- Tuples ----------------------------------------------------------------- */
 
-int bloom_tuple_write(
-  int num_values, sqlite3_value **values, uint8_t *out, uint64_t room, uint64_t *num_bytes
-){
+int bloom_tuple_write(int num_values, sqlite3_value **values, uint8_t *out, uint64_t room,
+                      uint64_t *num_bytes){
   uint64_t end = 0;
   int i;
   *num_bytes = 0;

@@ -90,9 +90,8 @@ static inline bloom_hash_value bloom_hash_of(const bloom_encoding *encoding, blo
 }
 
 /* Sets *hash to the hash of a value's key, and returns the key's kind. */
-static inline bloom_key_kind bloom_hash_of_key(
-  const bloom_encoding *encoding, sqlite3_value *value, bloom_hash_value *hash
-){
+static inline bloom_key_kind bloom_hash_of_key(const bloom_encoding *encoding,
+                                               sqlite3_value *value, bloom_hash_value *hash){
   bloom_key key;
   const bloom_key_kind kind = bloom_key_of(value, &key);
   *hash = bloom_hash_of(encoding, kind, &key);
@@ -184,8 +183,7 @@ static inline int bloom_real_is_whole(double real){
 ** the values is NULL: there is no tuple.  If that is more than the room, the tuple is incomplete,
 ** and a second call with room for *num_bytes completes it.  SQLITE_NOMEM: no memory to convert a
 ** value. */
-int bloom_tuple_write(
-  int num_values, sqlite3_value **values, uint8_t *out, uint64_t room, uint64_t *num_bytes
-);
+int bloom_tuple_write(int num_values, sqlite3_value **values, uint8_t *out, uint64_t room,
+                      uint64_t *num_bytes);
 
 #endif

@@ -62,18 +62,16 @@ int bloom_read_bits_per_key(sqlite3_context *context, bloom_arg arg, double *bit
   return SQLITE_ERROR;
 }
 
-int bloom_read_capacity(sqlite3_context *context, bloom_arg arg, sqlite3_int64 *capacity){
-  *capacity = BLOOM_NO_CAPACITY;
+int bloom_read_count(sqlite3_context *context, bloom_arg arg, sqlite3_int64 *count){
+  *count = -1;
   if( sqlite3_value_type(arg.value)==SQLITE_NULL ) return SQLITE_OK;
-  if( bloom_integer_arg(arg.value, capacity) && *capacity>=0 ) return SQLITE_OK;
+  if( bloom_integer_arg(arg.value, count) && *count>=0 ) return SQLITE_OK;
   bloom_fail_arg(context, arg, "an integer in 0..9223372036854775807", NULL);
   return SQLITE_ERROR;
 }
 
-int bloom_take_encoding(
-  sqlite3_context *context, const char *function, int max_args, int *num_args, sqlite3_value **args,
-  const bloom_encoding **encoding
-){
+int bloom_take_encoding(sqlite3_context *context, const char *function, int max_args,
+                        int *num_args, sqlite3_value **args, const bloom_encoding **encoding){
   const int last = *num_args - 1;
   int type;
   *encoding = bloom_default_encoding;
@@ -103,10 +101,8 @@ int bloom_take_encoding(
 /* -- The same on every row ---------------------------------------------------------- */
 
 /* Reads the arguments of one row. */
-static int read_size_args(
-  sqlite3_context *context, const bloom_sized_function *function, int num_args,
-  sqlite3_value **args, bloom_size_args *size
-){
+static int read_size_args(sqlite3_context *context, const bloom_sized_function *function,
+                          int num_args, sqlite3_value **args, bloom_size_args *size){
   const int bits_at = function->bits.number - 1;
   *size = (bloom_size_args){function->encoding, BLOOM_DEFAULT_BITS_PER_KEY, BLOOM_NO_CAPACITY};
   if( function->encoding==NULL ){
@@ -121,15 +117,13 @@ static int read_size_args(
   }
   if( num_args>bits_at+1 ){
     const bloom_arg arg = {function->bits.function, bits_at + 2, "capacity", args[bits_at+1]};
-    return bloom_read_capacity(context, arg, &size->capacity);
+    return bloom_read_count(context, arg, &size->capacity);
   }
   return SQLITE_OK;
 }
 
-int bloom_keep_size_args(
-  sqlite3_context *context, const bloom_sized_function *function, int num_args,
-  sqlite3_value **args, bloom_size_args *kept
-){
+int bloom_keep_size_args(sqlite3_context *context, const bloom_sized_function *function,
+                         int num_args, sqlite3_value **args, bloom_size_args *kept){
   bloom_size_args now;
   int number = function->bits.number;
   const char *name = function->bits.name;
@@ -154,10 +148,8 @@ int bloom_keep_size_args(
 
 /* -- Sizes --------------------------------------------------------------------------- */
 
-int bloom_find_bits_per_key(
-  sqlite3_context *context, bloom_arg arg, const bloom_size_args *size, uint64_t num_keys,
-  double *bits_per_key
-){
+int bloom_find_bits_per_key(sqlite3_context *context, bloom_arg arg, const bloom_size_args *size,
+                            uint64_t num_keys, double *bits_per_key){
   const double rate = size->bits_per_key;
   double best_rate = 1;
   uint32_t tenths;
@@ -180,10 +172,8 @@ double bloom_least_size(double bits_per_key){
   return bloom_is_rate(bits_per_key) ? bloom_least_bits_per_key(bits_per_key) : bits_per_key;
 }
 
-int bloom_find_shape(
-  sqlite3_context *context, const bloom_encoding *encoding, uint64_t num_keys, double bits_per_key,
-  bloom_shape *shape
-){
+int bloom_find_shape(sqlite3_context *context, const bloom_encoding *encoding, uint64_t num_keys,
+                     double bits_per_key, bloom_shape *shape){
   if( encoding->shape(num_keys, bits_per_key, shape)==BLOOM_OK
    && shape->num_bytes<=bloom_max_value_bytes(context) ){
     return SQLITE_OK;

@@ -37,9 +37,9 @@ static inline int bloom_is_rate(double bits_per_key){
 ** the error set on context. */
 int bloom_read_bits_per_key(sqlite3_context *context, bloom_arg arg, double *bits_per_key);
 
-/* Reads an integer in 0..2^63-1; NULL means BLOOM_NO_CAPACITY.  A REAL may be written where it is
-** an integer: 1e6.  SQLITE_OK, or the error set on context. */
-int bloom_read_capacity(sqlite3_context *context, bloom_arg arg, sqlite3_int64 *capacity);
+/* Reads an integer in 0..2^63-1; NULL is -1, which is BLOOM_NO_CAPACITY.  A REAL may be written
+** where it is an integer: 1e6.  SQLITE_OK, or the error set on context. */
+int bloom_read_count(sqlite3_context *context, bloom_arg arg, sqlite3_int64 *count);
 
 /* Returns 1 and sets *integer if the value is an INTEGER, or a REAL that equals a 64-bit
 ** integer; else returns 0. */
@@ -59,29 +59,23 @@ const char *bloom_number_hint(sqlite3_value *value, char hint[BLOOM_HINT_BYTES])
 ** is a TEXT, behind any number of the arguments before it.  The last of max_args can be nothing
 ** else; there NULL means the default.  SQLITE_OK with *encoding set and the argument, if there is
 ** one, taken off *num_args; or the error set on context. */
-int bloom_take_encoding(
-  sqlite3_context *context, const char *function, int max_args, int *num_args, sqlite3_value **args,
-  const bloom_encoding **encoding
-);
+int bloom_take_encoding(sqlite3_context *context, const char *function, int max_args,
+                        int *num_args, sqlite3_value **args, const bloom_encoding **encoding);
 
 /* -- The same on every row ---------------------------------------------------------- */
 
 /* Reads an aggregate's arguments on one row: *kept, empty before the first, gets that row's, and
 ** those of all later rows must agree.  SQLITE_OK, or the error set on context. */
-int bloom_keep_size_args(
-  sqlite3_context *context, const bloom_sized_function *function, int num_args,
-  sqlite3_value **args, bloom_size_args *kept
-);
+int bloom_keep_size_args(sqlite3_context *context, const bloom_sized_function *function,
+                         int num_args, sqlite3_value **args, bloom_size_args *kept);
 
 /* -- Sizes --------------------------------------------------------------------------- */
 
 /* Finds the bits per key of a filter of num_keys keys: size->bits_per_key, or the least that has
 ** this rate.  SQLITE_OK with *bits_per_key set; or the error set on context: the rate is out of
 ** reach. */
-int bloom_find_bits_per_key(
-  sqlite3_context *context, bloom_arg arg, const bloom_size_args *size, uint64_t num_keys,
-  double *bits_per_key
-);
+int bloom_find_bits_per_key(sqlite3_context *context, bloom_arg arg, const bloom_size_args *size,
+                            uint64_t num_keys, double *bits_per_key);
 
 /* Returns a size that no filter with this rate does without, from some dozens of keys on: quickly
 ** found.  Of a size, itself. */
@@ -89,9 +83,7 @@ double bloom_least_size(double bits_per_key);
 
 /* Finds the shape of a filter for num_keys keys at so many bits.  SQLITE_OK with *shape set, or
 ** SQLite's own "too big" error set on context. */
-int bloom_find_shape(
-  sqlite3_context *context, const bloom_encoding *encoding, uint64_t num_keys, double bits_per_key,
-  bloom_shape *shape
-);
+int bloom_find_shape(sqlite3_context *context, const bloom_encoding *encoding, uint64_t num_keys,
+                     double bits_per_key, bloom_shape *shape);
 
 #endif

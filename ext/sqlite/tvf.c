@@ -24,9 +24,8 @@ static const bloom_tvf *function_of(sqlite3_vtab *vtab){
   return ((tvf_vtab *)vtab)->function;
 }
 
-static int tvf_connect(
-  sqlite3 *db, void *data, int num_args, const char *const *args, sqlite3_vtab **vtab, char **error
-){
+static int tvf_connect(sqlite3 *db, void *data, int num_args, const char *const *args,
+                       sqlite3_vtab **vtab, char **error){
   const bloom_tvf *function = data;
   tvf_vtab *connected;
   int rc = sqlite3_declare_vtab(db, function->schema);
@@ -122,10 +121,8 @@ static int tvf_close(sqlite3_vtab_cursor *cursor){
 
 /* Starts a call.  index_number is what tvf_best_index() set: a bit for each column that is read,
 ** and rowids_bit().  There are no args if the query did not pass the arguments. */
-static int tvf_filter(
-  sqlite3_vtab_cursor *cursor, int index_number, const char *plan_text, int num_args,
-  sqlite3_value **args
-){
+static int tvf_filter(sqlite3_vtab_cursor *cursor, int index_number, const char *plan_text,
+                      int num_args, sqlite3_value **args){
   bloom_tvf_cursor *tvf_cursor = tvf_cursor_of(cursor);
   const bloom_tvf *function = tvf_cursor->function;
   (void)plan_text;

@@ -37,6 +37,14 @@ static int bloomfile_is_good_prime(uint64_t number){
   return 1;
 }
 
+bloom_shape bloom_bloomfile_with_unit_bytes(const bloom_shape *shape, size_t unit_bytes){
+  bloom_shape other = *shape;
+  assert( unit_bytes>0 && shape->num_slots<=SIZE_MAX / unit_bytes );
+  other.num_bits = shape->num_slots * unit_bytes * 8;
+  other.num_bytes = BLOOM_BLOOMFILE_HEADER_BYTES + (size_t)(other.num_bits / 8);
+  return other;
+}
+
 bloom_status bloom_bloomfile_shape(uint64_t num_sets, uint64_t num_keys, double bits_per_key,
                                    size_t max_bytes, bloom_shape *shape){
   const double wanted_units = (double)num_keys * bits_per_key;
@@ -54,21 +62,9 @@ bloom_status bloom_bloomfile_shape(uint64_t num_sets, uint64_t num_keys, double 
     while( !bloomfile_is_good_prime(num_units) ) num_units++;
     if( num_units>max_units ) return BLOOM_TOO_BIG;
   }
-  *shape = (bloom_shape){
-    .num_bytes = BLOOM_BLOOMFILE_HEADER_BYTES + (size_t)(num_units * unit_bytes),
-    .num_bits = num_units * unit_bytes * 8,
-    .num_slots = num_units,
-    .num_probes = bloom_num_probes(bits_per_key),
-  };
+  *shape = (bloom_shape){.num_slots = num_units, .num_probes = bloom_num_probes(bits_per_key)};
+  *shape = bloom_bloomfile_with_unit_bytes(shape, (size_t)unit_bytes);
   return BLOOM_OK;
-}
-
-bloom_shape bloom_bloomfile_with_unit_bytes(const bloom_shape *shape, size_t unit_bytes){
-  bloom_shape other = *shape;
-  assert( unit_bytes>0 && shape->num_slots<=SIZE_MAX / unit_bytes );
-  other.num_bits = shape->num_slots * unit_bytes * 8;
-  other.num_bytes = BLOOM_BLOOMFILE_HEADER_BYTES + (size_t)(other.num_bits / 8);
-  return other;
 }
 
 /* -- Writing ------------------------------------------------------------------ */

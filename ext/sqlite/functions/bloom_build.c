@@ -194,7 +194,7 @@ void bloom_empty(sqlite3_context *context, int num_args, sqlite3_value **args){
   bloom_shape shape;
   uint8_t *filter;
   if( bloom_take_encoding(context, "bloom_empty", 3, &num_args, args, &size.encoding)!=SQLITE_OK
-   || bloom_read_capacity(context, (bloom_arg){"bloom_empty", 1, "capacity", args[0]},
+   || bloom_read_count(context, (bloom_arg){"bloom_empty", 1, "capacity", args[0]},
                           &size.capacity)!=SQLITE_OK
    || (num_args>1 && bloom_read_bits_per_key(context, bits, &size.bits_per_key)!=SQLITE_OK)
    || size.capacity==BLOOM_NO_CAPACITY ) return;
@@ -208,10 +208,8 @@ void bloom_empty(sqlite3_context *context, int num_args, sqlite3_value **args){
 /* -- bloom_add() ------------------------------------------------------------ */
 
 /* Adds the keys that are not NULL.  SQLITE_OK or SQLITE_NOMEM. */
-static int add_keys(
-  const bloom_encoding *encoding, const bloom_shape *shape, uint8_t *bytes, int num_keys,
-  sqlite3_value **keys
-){
+static int add_keys(const bloom_encoding *encoding, const bloom_shape *shape, uint8_t *bytes,
+                    int num_keys, sqlite3_value **keys){
   bloom_hash_queue queue = {.hash_value_bytes = encoding->hash_value_bytes};
   int i, rc = SQLITE_OK;
   for(i=0; i<num_keys && rc==SQLITE_OK; i++){
@@ -371,7 +369,7 @@ void bloom_bits_per_key(sqlite3_context *context, int num_args, sqlite3_value **
                           &size.encoding)!=SQLITE_OK ){
     return;
   }
-  if( num_args>1 && bloom_read_capacity(context, (bloom_arg){rate_arg.function, 2, "num_keys",
+  if( num_args>1 && bloom_read_count(context, (bloom_arg){rate_arg.function, 2, "num_keys",
                                                              args[1]}, &num_keys)!=SQLITE_OK ){
     return;
   }

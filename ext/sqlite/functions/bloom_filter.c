@@ -95,9 +95,8 @@ static void combine_key(row_hashes *row, const bloom_key_hashes *key){
 }
 
 /* Hashes a row to store it in a filter of these kinds or, is_query, to look it up. */
-static int hash_row(
-  bloom_equal_kinds *kinds, int is_query, int num_keys, sqlite3_value **keys, row_hashes *row
-){
+static int hash_row(bloom_equal_kinds *kinds, int is_query, int num_keys, sqlite3_value **keys,
+                    row_hashes *row){
   int i;
   row->num_hashes = row->is_open = 0;
   for(i=0; i<num_keys; i++){
@@ -130,9 +129,8 @@ static int filter_may_equal_number(sqlite3_value *value, int *is_number){
 
 /* Hashes a row without NULL by the cells of its numbers and by its other values, which have one
 ** hash each; none if it has few numbers. */
-FILTER_NOINLINE static int hash_cells(
-  bloom_equal_kinds *kinds, int is_query, int num_keys, sqlite3_value **keys, row_hashes *row
-){
+FILTER_NOINLINE static int hash_cells(bloom_equal_kinds *kinds, int is_query, int num_keys,
+                                      sqlite3_value **keys, row_hashes *row){
   int i, num_numbers = 0;
   row->num_hashes = row->is_open = 0;
   if( num_keys<MIN_CELL_NUMBERS ) return SQLITE_OK;
@@ -170,10 +168,8 @@ static int push_hash(sqlite3_context *context, filter_state *state, uint64_t has
 
 /* Sets *row and *cells to what a row is stored by, and counts those with too many combinations by
 ** change: 1, or -1 where the row leaves. */
-static int hash_stored_row(
-  filter_state *state, int change, int num_keys, sqlite3_value **keys, row_hashes *row,
-  row_hashes *cells
-){
+static int hash_stored_row(filter_state *state, int change, int num_keys, sqlite3_value **keys,
+                           row_hashes *row, row_hashes *cells){
   int rc = hash_row(&state->kinds, 0, num_keys, keys, row);
   cells->num_hashes = cells->is_open = 0;
   if( rc==SQLITE_OK && row->num_hashes>0 ){
@@ -189,9 +185,8 @@ static int hash_stored_row(
   return SQLITE_OK;
 }
 
-FILTER_NOINLINE static void add_row(
-  sqlite3_context *context, filter_state *state, int num_keys, sqlite3_value **keys
-){
+FILTER_NOINLINE static void add_row(sqlite3_context *context, filter_state *state, int num_keys,
+                                    sqlite3_value **keys){
   row_hashes row, cells;
   int i;
   if( hash_stored_row(state, 1, num_keys, keys, &row, &cells)!=SQLITE_OK ){
@@ -261,9 +256,8 @@ FILTER_NOINLINE static int test_key(equal_filter *filter, sqlite3_value *value){
 }
 
 /* Asks by cells alone: a row with few numbers equals none that is known by cells only. */
-FILTER_NOINLINE static int test_cells(
-  equal_filter *filter, int is_open, int num_keys, sqlite3_value **keys
-){
+FILTER_NOINLINE static int test_cells(equal_filter *filter, int is_open, int num_keys,
+                                      sqlite3_value **keys){
   row_hashes cells;
   if( hash_cells(&filter->kinds, 1, num_keys, keys, &cells)!=SQLITE_OK ) return BLOOM_TEST_NOMEM;
   if( cells.num_hashes==0 ) return is_open;
@@ -293,9 +287,8 @@ static int test_keys(void *data, int num_keys, sqlite3_value **keys){
 }
 
 /* Writes the filter into a handle with room for it. */
-static void write_filter_handle(
-  bloom_handle *handle, const filter_state *state, const bloom_shape *shape
-){
+static void write_filter_handle(bloom_handle *handle, const filter_state *state,
+                                const bloom_shape *shape){
   const size_t num_block_bytes = (size_t)shape->num_slots * BLOOM_SPLIT_BLOCK_BYTES;
   const bloom_hash_run *runs = bloom_hash_queue_runs(&state->queue);
   const bloom_parquet_kernels *kernels = bloom_parquet_best_kernels();

@@ -123,12 +123,10 @@ static int sets_row(sqlite3_context *context, sets_state *state, int num_args,
   bloom_key_kind kind;
   int rc = bloom_keep_size_args(context, &sets_function, num_args, args, &state->size);
   if( rc==SQLITE_OK && state->max_bytes==0 ) rc = sets_begin(context, state);
-  if( rc!=SQLITE_OK || sqlite3_value_type(args[0])==SQLITE_NULL ) return rc;
-  if( !bloom_integer_arg(args[0], &set_number) || set_number<0 ){
-    bloom_fail_arg(context, (bloom_arg){"bloom_build_sets", 1, "set_number", args[0]},
-                   "an integer in 0..9223372036854775807", NULL);
-    return SQLITE_ERROR;
-  }
+  if( rc!=SQLITE_OK ) return rc;
+  rc = bloom_read_count(context, (bloom_arg){"bloom_build_sets", 1, "set_number", args[0]},
+                        &set_number);
+  if( rc!=SQLITE_OK || set_number<0 ) return rc;
   kind = bloom_hash_of_key(&bloom_encoding_bloomfile, args[1], &hash);
   if( kind==BLOOM_KEY_NOMEM ) return SQLITE_NOMEM;
   if( state->num_sets<=(uint64_t)set_number ) state->num_sets = (uint64_t)set_number + 1;

@@ -52,8 +52,7 @@ typedef struct slots_cursor {
   size_t slot;
   bloom_filter_slot found;
   uint64_t num_left;       /* bytes that filters may take from here on */
-  int is_used_up;          /* found would have taken more */
-  const char *note;        /* of the one row, static */
+  const char *note;        /* of the row, static */
   uint8_t policy[BLOOM_POLICY_MAX_BYTES];
   size_t policy_bytes;     /* 0: NULL */
 } slots_cursor;
@@ -67,11 +66,17 @@ static void slots_next(bloom_tvf_cursor *cursor){
   bloom_filter_slot *found = &slots->found;
   if( slots->bytes==NULL || ++slots->slot==slots->block.num_slots ) return;
   bloom_filter_block_slot(&slots->block, slots->slot, found);
-  slots->is_used_up = !found->is_damaged && found->num_bytes>slots->num_left;
-  if( slots->is_used_up ){
+  if( slots->block.base_lg>=64 ){
+    slots->note = "damaged: base_lg is 64 or more, so it may contain every key";
+  }else if( found->is_damaged ){
+    slots->note = "damaged: its offsets lie outside of the block, so it may contain every key";
+  }else if( found->num_bytes>slots->num_left ){
+    slots->note = "damaged: its block's filters overlap too often, so it may contain every key";
     found->filter = bloom_any_key_filter;
     found->num_bytes = BLOOM_ANY_KEY_FILTER_BYTES;
-  }else if( !found->is_damaged ){
+  }else{
+    slots->note = found->first_offset>found->last_offset
+        ? "out of reach: no file offset is so large" : NULL;
     slots->num_left -= found->num_bytes;
   }
   cursor->rowid++;
@@ -134,22 +139,6 @@ static int slots_start_without(slots_cursor *slots, const char *note){
   return SQLITE_OK;
 }
 
-/* Returns a warning about a filter of a block, or NULL. */
-static const char *slot_note(const slots_cursor *slots){
-  const bloom_filter_slot *found = &slots->found;
-  if( slots->is_used_up ){
-    return "damaged: its block's filters overlap too often, so it may contain every key";
-  }
-  if( slots->block.base_lg>=64 ){
-    return "damaged: base_lg is 64 or more, so it may contain every key";
-  }
-  if( found->is_damaged ){
-    return "damaged: its offsets lie outside of the block, so it may contain every key";
-  }
-  if( found->first_offset>found->last_offset ) return "out of reach: no file offset is so large";
-  return NULL;
-}
-
 static void slots_column(const bloom_tvf_cursor *cursor, sqlite3_context *context, int column){
   const slots_cursor *slots = (const slots_cursor *)cursor;
   const bloom_filter_slot *found = &slots->found;
@@ -170,8 +159,7 @@ static void slots_column(const bloom_tvf_cursor *cursor, sqlite3_context *contex
                             found->num_bytes, SQLITE_TRANSIENT);
       break;
     case SLOT_COLUMN_NOTE:
-      sqlite3_result_text(context, slots->bytes ? slot_note(slots) : slots->note, -1,
-                          SQLITE_STATIC);
+      sqlite3_result_text(context, slots->note, -1, SQLITE_STATIC);
       break;
     default: /* SLOT_COLUMN_POLICY */
       if( slots->policy_bytes==0 ) break;
