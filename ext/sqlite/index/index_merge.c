@@ -28,8 +28,7 @@ typedef struct merge_key {
 } merge_key;
 
 typedef struct merge_generation {
-  index_generation *generation; /* of the layout; NULL: there is no second one */
-  index_spans *spans;
+  index_spans *spans; /* NULL: there is no second one */
   merge_key keys[INDEX_MAX_KEYS];
 } merge_generation;
 
@@ -46,9 +45,10 @@ typedef struct index_merge_state {
 
 /* -- Runs ------------------------------------------------------------------------------------ */
 
-static index_column merge_column(index_merge_state *merge, index_generation *generation, int key){
+static index_column merge_column(index_merge_state *merge, int generation, int key){
   return (index_column){.index = merge->index, .layout = &merge->layout, .key = key,
-                        .of_key = &generation->keys[key], .kept = &merge->kept[key]};
+                        .of_key = &merge->layout.generations[generation].keys[key],
+                        .kept = &merge->kept[key]};
 }
 
 /* Writes pairs as a run. */
@@ -84,8 +84,9 @@ static int merge_write_run(const index_column *column, index_pairs *pairs, index
 }
 
 /* Writes the pairs in memory of a column as a run, if there are any; or its zones. */
-static int merge_flush_key(index_merge_state *merge, merge_generation *of, int number){
-  const index_column column = merge_column(merge, of->generation, number);
+static int merge_flush_key(index_merge_state *merge, int generation, int number){
+  const index_column column = merge_column(merge, generation, number);
+  merge_generation *of = &merge->generations[generation];
   merge_key *key = &of->keys[number];
   index_run *run;
   int rc = SQLITE_OK;
@@ -109,7 +110,7 @@ static int merge_flush(index_merge_state *merge){
   int i, key, rc = SQLITE_OK;
   for(i=0; i<merge->layout.num_generations; i++){
     for(key=0; key<merge->index->config.num_keys && rc==SQLITE_OK; key++){
-      rc = merge_flush_key(merge, &merge->generations[i], key);
+      rc = merge_flush_key(merge, i, key);
     }
   }
   merge->num_bytes = 0;
@@ -120,8 +121,9 @@ static int merge_flush(index_merge_state *merge){
 
 /* Adds the entries and zones of the row at which the statement stands: it has the id, then the
 ** indexed columns. */
-static int merge_add_entries(index_merge_state *merge, merge_generation *of, sqlite3_stmt *row){
+static int merge_add_entries(index_merge_state *merge, int generation, sqlite3_stmt *row){
   const bloom_index *index = merge->index;
+  merge_generation *of = &merge->generations[generation];
   uint32_t block;
   int i, rc = bloom_index_spans_add(of->spans, sqlite3_column_int64(row, 0), &block);
   for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
@@ -132,7 +134,7 @@ static int merge_add_entries(index_merge_state *merge, merge_generation *of, sql
       : bloom_index_pairs_add(&key->pairs, block, value);
     merge->num_bytes += bloom_index_pairs_bytes(&key->pairs) - before;
   }
-  of->generation->num_rows++;
+  merge->layout.generations[generation].num_rows++;
   return rc==SQLITE_OK && merge->num_bytes>=INDEX_MAX_BYTES ? merge_flush(merge) : rc;
 }
 
@@ -147,8 +149,7 @@ static int merge_add_row(index_merge_state *merge, sqlite3_stmt *row, int is_new
   }
   layout->num_rows++; /* of a changed row, too: it may be new, with a low id */
   merge->num_taken++;
-  return merge_add_entries(merge, &merge->generations[layout->num_generations==2
-                                                      && id<=layout->bound], row);
+  return merge_add_entries(merge, layout->num_generations==2 && id<=layout->bound, row);
 }
 
 int bloom_index_merge_prepare_rows(bloom_index *index, sqlite3_stmt **rows, const char *condition){
@@ -246,15 +247,14 @@ static int merge_begin_generation(index_merge_state *merge, const index_choice *
 /* Makes ready to add to a generation of the layout. */
 static int merge_open_generation(index_merge_state *merge, int number){
   bloom_index *index = merge->index;
+  const index_generation *generation = &merge->layout.generations[number];
   merge_generation *of = &merge->generations[number];
-  int i, rc;
-  of->generation = &merge->layout.generations[number];
-  rc = bloom_index_spans_read(index, &merge->layout, of->generation, &of->spans);
+  int i, rc = bloom_index_spans_read(index, &merge->layout, generation, &of->spans);
   for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
     merge_key *key = &of->keys[i];
     rc = index->config.keys[i].is_range
-      ? bloom_index_zones_start(index, of->generation, i, &key->zones)
-      : bloom_index_pairs_start(&key->pairs, index, of->generation, i);
+      ? bloom_index_zones_start(index, generation, i, &key->zones)
+      : bloom_index_pairs_start(&key->pairs, index, generation, i);
   }
   return rc;
 }
@@ -285,14 +285,12 @@ static void merge_end_rebuild(index_merge_state *merge){
   for(key=0; key<merge->index->config.num_keys; key++){
     const index_slots old = bloom_index_slots_of(layout, key);
     for(i=0; i<BLOOM_COUNT_OF(old.bits); i++) merge->kept[key].bits[i] |= old.bits[i];
-    bloom_index_pairs_free(&merge->generations[0].keys[key].pairs);
-    sqlite3_free(merge->generations[0].keys[key].zones);
   }
+  merge_close_generation(merge, 0);
   layout->generations[0] = layout->generations[1];
   layout->num_generations = 1;
   layout->num_rows = layout->generations[0].num_rows;
   merge->generations[0] = merge->generations[1];
-  merge->generations[0].generation = &layout->generations[0];
   memset(&merge->generations[1], 0, sizeof(merge->generations[1]));
 }
 
@@ -307,7 +305,7 @@ static int merge_go_on_rebuild(index_merge_state *merge, int is_first, sqlite3_i
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 2, layout->covered);
   while( rc==SQLITE_OK && max_rows>0
         && (rc = bloom_sql_step(merge->index->connection, rows))==SQLITE_ROW ){
-    rc = merge_add_entries(merge, &merge->generations[1], rows);
+    rc = merge_add_entries(merge, 1, rows);
     layout->bound = sqlite3_column_int64(rows, 0);
     max_rows--;
   }
@@ -351,7 +349,7 @@ static int merge_finish(index_merge_state *merge){
   int i, key, rc = merge_flush(merge);
   for(key=0; key<index->config.num_keys && rc==SQLITE_OK; key++){
     for(i=0; i<layout->num_generations && rc==SQLITE_OK; i++){
-      const index_column column = merge_column(merge, &layout->generations[i], key);
+      const index_column column = merge_column(merge, i, key);
       rc = bloom_index_join(&column, merge->generations[i].keys[key].num_written);
     }
   }
