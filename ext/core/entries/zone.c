@@ -98,15 +98,15 @@ bloom_zone_key bloom_zone_lowest(void){
 }
 
 bloom_zone_value bloom_zone_value_of(const bloom_zone_key *key){
-  bloom_zone_value value = {.kind = BLOOM_ZONE_NO_VALUE_ABOVE};
-  if( key->bytes[0]==CLASS_BELOW ) value.kind = BLOOM_ZONE_NO_VALUE_BELOW;
-  if( key->bytes[0]==CLASS_NUMBER ){
+  bloom_zone_value value = {.kind = BLOOM_ZONE_NO_VALUE};
+  if( key->bytes[0]==CLASS_NUMBER || key->bytes[0]==CLASS_BELOW ){
     uint64_t bits = 0;
     int i;
     for(i=1; i<=8; i++) bits = bits<<8 | key->bytes[i];
     bits = bits >> 63 ? bits & ~((uint64_t)1 << 63) : ~bits;
-    value.kind = BLOOM_ZONE_NUMBER;
     memcpy(&value.real, &bits, sizeof(bits));
+    if( key->bytes[0]==CLASS_BELOW ) value.real = -1e300*1e300;
+    if( value.real==value.real ) value.kind = BLOOM_ZONE_NUMBER; /* no NaN */
   }
   if( key->bytes[0]==CLASS_TEXT ){
     value.kind = BLOOM_ZONE_TEXT;

@@ -83,13 +83,9 @@ int bloom_zone_compare(const bloom_zone_key *a, const bloom_zone_key *b);
 bloom_zone_key bloom_zone_lowest(void);
 
 /* A value that has a key.  Of a text the 0s and 0xffs at its end are missing, so its own key is
-** that one or a lower one; a number may be NaN. */
-typedef enum bloom_zone_kind {
-  BLOOM_ZONE_NO_VALUE_BELOW, BLOOM_ZONE_NUMBER, BLOOM_ZONE_TEXT, BLOOM_ZONE_NO_VALUE_ABOVE
-} bloom_zone_kind;
-
+** that one or a lower one.  BLOBs have none, and NULL's is infinity below all numbers. */
 typedef struct bloom_zone_value {
-  bloom_zone_kind kind;
+  enum { BLOOM_ZONE_NO_VALUE, BLOOM_ZONE_NUMBER, BLOOM_ZONE_TEXT } kind;
   double real;
   uint8_t text[BLOOM_ZONE_TEXT_BYTES];
   size_t num_bytes;

@@ -294,12 +294,8 @@ static void order_find_end(index_slices *order, const order_item *next, bloom_zo
   const bloom_zone_key lowest = {{0}}, key = order_turn(order, next->from);
   bloom_zone_value value = bloom_zone_value_of(&key), beside;
   size_t num_ascii = 0;
-  if( value.kind==BLOOM_ZONE_NO_VALUE_BELOW && order->is_descending ){
-    value.kind = BLOOM_ZONE_NUMBER;
-    value.real = -1e300*1e300; /* infinity */
-  }
-  if( (value.kind!=BLOOM_ZONE_NUMBER && value.kind!=BLOOM_ZONE_TEXT)
-   || value.real!=value.real ) return;
+  /* No slice is of NULLs that come first alone. */
+  if( value.kind==BLOOM_ZONE_NO_VALUE || bloom_zone_compare(&next->from, &lowest)==0 ) return;
   /* UTF-16 has another order of what is not ASCII. */
   while( num_ascii<value.num_bytes && value.text[num_ascii]<0x80 ) num_ascii++;
   if( order->index->letter_bytes!=1 ) value.num_bytes = num_ascii;
