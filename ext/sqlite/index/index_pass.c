@@ -302,22 +302,17 @@ char *bloom_index_pass_statement(const bloom_index *index, const index_plan *pla
 
 /* -- Binding ---------------------------------------------------------------------------------- */
 
-/* Binds a pattern: of UTF-16 that begins with U+FEFF or U+FFFE sqlite3_bind_value() would take
-** that for a byte order mark.  What UTF-8 cannot say LIKE and GLOB do not tell apart. */
+/* Binds a pattern, as UTF-8: of UTF-16 that begins with U+FEFF or U+FFFE sqlite3_bind_value() would
+** take that for a byte order mark.  What UTF-8 cannot say LIKE and GLOB do not tell apart. */
 static int pass_bind_pattern(sqlite3_stmt *rows, int number, sqlite3_value *value){
   sqlite3_value *copy;
-  const unsigned char *text;
+  const char *text;
   int rc;
   if( sqlite3_value_type(value)!=SQLITE_TEXT ) return bloom_sql_bind(rows, number, value);
   copy = sqlite3_value_dup(value);
-  text = copy ? sqlite3_value_text(copy) : NULL;
-  if( text==NULL ) rc = SQLITE_NOMEM;
-  else if( text[0]!=0xEF ) rc = bloom_sql_bind(rows, number, value);
-  else{
-    rc = sqlite3_bind_text64(rows, number, (const char *)text,
-                             (sqlite3_uint64)sqlite3_value_bytes(copy), SQLITE_TRANSIENT,
-                             SQLITE_UTF8);
-  }
+  text = copy ? (const char *)sqlite3_value_text(copy) : NULL;
+  rc = text ? sqlite3_bind_text64(rows, number, text, (sqlite3_uint64)sqlite3_value_bytes(copy),
+                                  SQLITE_TRANSIENT, SQLITE_UTF8) : SQLITE_NOMEM;
   sqlite3_value_free(copy);
   return rc;
 }
@@ -464,25 +459,21 @@ static int numbers_list(index_list *list, double number){
 
 /* -- Below a text ------------------------------------------------------------------------------ */
 
-static size_t numbers_skip(const char *text, const char *chars){
-  return strspn(text, chars);
-}
-
 /* Returns how many bytes a text that looks like a number, of every version of SQLite, may begin
 ** with. */
 static size_t numbers_prefix(const char *text){
   static const char blanks[] = " \t\n\v\f\r", digits[] = "0123456789";
-  const char *at = text + numbers_skip(text, blanks);
+  const char *at = text + strspn(text, blanks);
   at += *at=='+' || *at=='-';
-  at += numbers_skip(at, digits);
+  at += strspn(at, digits);
   at += *at=='.';
-  at += numbers_skip(at, digits);
+  at += strspn(at, digits);
   if( *at=='e' || *at=='E' ){
     at++;
     at += *at=='+' || *at=='-';
-    at += numbers_skip(at, digits);
+    at += strspn(at, digits);
   }
-  at += numbers_skip(at, blanks);
+  at += strspn(at, blanks);
   return (size_t)(at - text);
 }
 

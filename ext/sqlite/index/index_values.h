@@ -95,12 +95,6 @@ static inline bloom_zone_order bloom_index_zone_order(const bloom_index *index, 
   return (bloom_zone_order)index->config.keys[key].equality.collation;
 }
 
-/* Sets *span to the keys by which a value is in its zone: of a text that may be a number those of
-** both.  is_inexact: with the REALs next to such a number, which another SQLite may read.
-** SQLITE_OK or SQLITE_NOMEM. */
-int bloom_index_zone_span_of(const bloom_index *index, int key, sqlite3_value *value,
-                             int is_inexact, bloom_zone_span *span);
-
 /* What a condition asks of the zones of a column. */
 typedef struct index_zone_test {
   int key;

@@ -164,8 +164,11 @@ static int zone_text(const bloom_index *index, int key, sqlite3_value *value, in
   return SQLITE_OK;
 }
 
-int bloom_index_zone_span_of(const bloom_index *index, int key, sqlite3_value *value,
-                             int is_inexact, bloom_zone_span *span){
+/* Sets *span to the keys by which a value is in its zone: of a text that may be a number those of
+** both.  is_inexact: with the REALs next to such a number, which another SQLite may read.
+** SQLITE_OK or SQLITE_NOMEM. */
+static int zones_span_of(const bloom_index *index, int key, sqlite3_value *value, int is_inexact,
+                         bloom_zone_span *span){
   const int type = sqlite3_value_type(value);
   const double real = type==SQLITE_BLOB ? 0 : sqlite3_value_double(value);
   bloom_zone_span text;
@@ -456,7 +459,7 @@ static int merge_go(index_zone_merge *merge, uint32_t block, bloom_zone **zone,
 int bloom_index_zones_add(index_zone_merge *merge, uint32_t block, sqlite3_value *value){
   bloom_zone_span span;
   bloom_zone *zone, *entry;
-  int rc = bloom_index_zone_span_of(merge->index, merge->key, value, 1, &span);
+  int rc = zones_span_of(merge->index, merge->key, value, 1, &span);
   if( rc==SQLITE_OK ) rc = merge_go(merge, block, &zone, &entry);
   if( rc!=SQLITE_OK ) return rc;
   /* A merge that stopped half-way wrote rows, and perhaps not the directory. */
@@ -481,7 +484,7 @@ int bloom_index_zones_check(index_zone_merge *merge, uint32_t block, sqlite3_val
                             int *is_found){
   bloom_zone_span span;
   bloom_zone *zone, *entry;
-  int rc = bloom_index_zone_span_of(merge->index, merge->key, value, 0, &span);
+  int rc = zones_span_of(merge->index, merge->key, value, 0, &span);
   if( rc==SQLITE_OK ) rc = merge_go(merge, block, &zone, &entry);
   if( rc==SQLITE_OK ) *is_found = bloom_zone_has(zone, &span) && bloom_zone_has(entry, &span);
   return rc;
