@@ -119,7 +119,7 @@ int bloom_index_source_why_not_merge(const bloom_index *index, char **doubt){
 
 /* A trigger's name is that of the index and suffix; it notes the id of the row that its event has
 ** as old or new. */
-static const char *const trigger_suffixes[INDEX_NUM_TRIGGERS] = {
+static const char *const index_trigger_suffixes[INDEX_NUM_TRIGGERS] = {
   "_before_insert", "_after_insert", "_before_move", "_before_update", "_after_update"
 };
 static const struct {
@@ -138,7 +138,7 @@ static const struct {
 static int triggers_is_own(const void *data, const char *name, const char *table, const char *sql,
                            int *is_own){
   const bloom_index *index = data;
-  const int number = bloom_trigger_number(index->name, name, trigger_suffixes,
+  const int number = bloom_trigger_number(index->name, name, index_trigger_suffixes,
                                           INDEX_NUM_TRIGGERS);
   const bloom_token action = bloom_trigger_action(sql);
   bloom_token token = action;
@@ -177,7 +177,7 @@ int bloom_index_check_names(bloom_index *index, const char *tables, int is_creat
                       " OR name COLLATE NOCASE IN ('%q_guard'", tables,
                       index->columns.id_column<0, name, name, name);
   for(i=0; i<INDEX_NUM_TRIGGERS; i++){
-    sqlite3_str_appendf(where, ", '%q%s'", name, trigger_suffixes[i]);
+    sqlite3_str_appendf(where, ", '%q%s'", name, index_trigger_suffixes[i]);
   }
   sqlite3_str_appendall(where, ")))");
   return bloom_obstacles_refuse(&follower, sqlite3_str_finish(where), is_create,
@@ -522,7 +522,7 @@ static int index_trigger_make(bloom_index *index, int number, const char *source
                        " AS c WHERE c.id = %s.\"%w\")) BEGIN INSERT INTO \"%w_changed\"(id, rowid)"
                        " VALUES (%s.\"%w\", CASE WHEN EXISTS (SELECT 1 FROM \"%w_changed\" AS c"
                        " WHERE c.rowid = ~%s.\"%w\") THEN NULL ELSE ~%s.\"%w\" END); END",
-                       index->schema, index->name, trigger_suffixes[number],
+                       index->schema, index->name, index_trigger_suffixes[number],
                        index_triggers[number].event, source, when, row, id, index->name,
                        index->name, row, id, index->name, row, id, index->name, row, id, row, id);
   }

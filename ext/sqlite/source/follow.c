@@ -445,7 +445,7 @@ void bloom_schema_mark_free(bloom_schema_mark *mark){
   *mark = (bloom_schema_mark){.num_rows = 0};
 }
 
-static int find_last_row(bloom_connection *connection, const char *schema, sqlite3_int64 *row){
+static int last_schema_row(bloom_connection *connection, const char *schema, sqlite3_int64 *row){
   return bloom_sql_integer(connection, row, "SELECT rowid FROM \"%w\".sqlite_master"
                                             " ORDER BY rowid DESC LIMIT 1", schema);
 }
@@ -454,7 +454,7 @@ int bloom_schema_mark_begin(
   bloom_connection *connection, const char *schema, bloom_schema_mark *mark
 ){
   bloom_schema_mark_free(mark);
-  return find_last_row(connection, schema, &mark->last_row);
+  return last_schema_row(connection, schema, &mark->last_row);
 }
 
 void bloom_schema_mark_add(bloom_schema_mark *mark, sqlite3_int64 row){
@@ -545,7 +545,7 @@ int bloom_schema_mark_holds(
   int num_made, rc;
   *holds = 0;
   if( mark->text==NULL || num_changes<=0 ) return SQLITE_OK;
-  rc = find_last_row(connection, schema, &last_row);
+  rc = last_schema_row(connection, schema, &last_row);
   if( rc==SQLITE_OK ) rc = schema_prepare_rows(connection, schema, mark, &row);
   if( rc==SQLITE_OK ) rc = read_text(connection, row, mark->num_rows, &text);
   if( rc==SQLITE_OK && text && strcmp(text, mark->text)==0 ){
