@@ -75,18 +75,14 @@ void bloom_lists_pack(const bloom_lists *lists, uint8_t bytes[BLOOM_LISTS_BYTES]
 }
 
 int bloom_lists_unpack(bloom_lists *lists, const uint8_t bytes[BLOOM_LISTS_BYTES]){
-  uint8_t cut[BLOOM_LISTS_CLASSES];
+  const uint8_t *edge_bits = bytes + BLOOM_LISTS_BYTES - BLOOM_LISTS_EDGES;
   uint32_t i, j;
+  for(i=0; i<BLOOM_LISTS_EDGES; i++) if( edge_bits[i]>BLOOM_LISTS_MAX_EDGE_BITS ) return 0;
   for(i=0; i<BLOOM_LISTS_CLASSES; i+=8, bytes+=3){
     const uint32_t eight = bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16;
-    for(j=0; j<8; j++){
-      cut[i + j] = (uint8_t)(eight >> 3*j & 7);
-      if( cut[i + j]>BLOOM_LISTS_MAX_CUT ) return 0;
-    }
+    for(j=0; j<8; j++) lists->cut[i + j] = (uint8_t)(eight >> 3*j & BLOOM_LISTS_MAX_CUT);
   }
-  for(i=0; i<BLOOM_LISTS_EDGES; i++) if( bytes[i]>BLOOM_LISTS_MAX_EDGE_BITS ) return 0;
-  memcpy(lists->cut, cut, sizeof(cut));
-  memcpy(lists->edge_bits, bytes, BLOOM_LISTS_EDGES);
+  memcpy(lists->edge_bits, edge_bits, BLOOM_LISTS_EDGES);
   bloom_lists_number(lists);
   return 1;
 }
@@ -312,8 +308,19 @@ typedef struct needle {
   size_t num_ranges, max_ranges;
 } needle;
 
-static void needle_add_range(needle *reading, bloom_lists_range range){
+/* Adds the list of a gram or an edge; unless is_exact, all lists of its three bytes. */
+static void needle_add(needle *reading, uint32_t gram, int is_exact){
+  const bloom_lists *lists = reading->lists;
+  const int is_edge = bloom_lists_is_edge(gram);
+  bloom_lists_range range;
   size_t i;
+  if( lists==NULL ){
+    reading->num_ranges += !is_edge;
+    return;
+  }
+  if( is_edge && lists->edge_bits[gram & 0xff]==0 ) return;
+  range = is_exact ? (bloom_lists_range){bloom_lists_of_gram(lists, gram), 1}
+      : is_edge ? bloom_lists_of_edges(lists, gram) : bloom_lists_of_class(lists, gram);
   for(i=0; i<reading->num_ranges; i++){
     const bloom_lists_range *other = reading->ranges + i;
     if( other->first>=range.first
@@ -322,27 +329,15 @@ static void needle_add_range(needle *reading, bloom_lists_range range){
   if( i<reading->max_ranges ) reading->ranges[reading->num_ranges++] = range;
 }
 
-/* Adds the lists of an edge.  is_exact: not only its three bytes are known. */
-static void needle_add_edge(needle *reading, uint32_t edge, int is_exact){
-  const bloom_lists *lists = reading->lists;
-  if( lists==NULL || lists->edge_bits[edge & 0xff]==0 ) return;
-  needle_add_range(reading, is_exact ? (bloom_lists_range){bloom_lists_of_gram(lists, edge), 1}
-                   : bloom_lists_of_edges(lists, edge));
-}
-
 static void needle_add_grams(needle *reading, const uint32_t *grams, size_t num_grams){
   size_t i;
   for(i=0; i<num_grams; i++){
     /* The first gram has the mark. */
     if( reading->num_first<2 && ++reading->num_first==2 ){
-      needle_add_edge(reading, bloom_text_begin_edge(grams[i]), 1);
+      needle_add(reading, bloom_text_begin_edge(grams[i]), 1);
     }
-    if( reading->lists ){
-      const uint32_t list = bloom_lists_of_gram(reading->lists, grams[i]);
-      needle_add_range(reading, (bloom_lists_range){list, 1});
-    }
+    needle_add(reading, grams[i], 1);
   }
-  if( reading->lists==NULL ) reading->num_ranges += num_grams;
   /* Behind a character of three bytes a window begins anew. */
   reading->has_gram = (reading->has_gram || num_grams>0) && reading->window.num_bytes>=3;
 }
@@ -353,17 +348,12 @@ static void needle_end_run(needle *reading, int is_known){
   const int is_wide = reading->window.num_bytes==BLOOM_TEXT_WIDE;
   uint32_t gram;
   if( bloom_text_end_run(&reading->window, &gram)>0 ){
-    if( reading->num_first==1 && !is_known ){
-      needle_add_edge(reading, bloom_text_begin_edge(gram), 0);
-    }
+    if( reading->num_first==1 && !is_known ) needle_add(reading, bloom_text_begin_edge(gram), 0);
     if( is_known ){
       needle_add_grams(reading, &gram, 1);
-    }else if( !reading->has_gram || is_wide ){
-      if( reading->lists ) needle_add_range(reading, bloom_lists_of_class(reading->lists, gram));
-      else reading->num_ranges++;
-    }else if( reading->lists ){
-      const bloom_lists_range range = bloom_lists_of_class(reading->lists, gram);
-      if( range.num_lists<=NEEDLE_FEW_LISTS ) needle_add_range(reading, range);
+    }else if( !reading->has_gram || is_wide || (reading->lists
+           && bloom_lists_of_class(reading->lists, gram).num_lists<=NEEDLE_FEW_LISTS) ){
+      needle_add(reading, gram, 0);
     }
   }
   reading->has_gram = 0;
@@ -424,7 +414,7 @@ static void needle_read_all(needle *reading, const uint8_t *text, size_t num_byt
   reading->num_first = reading->kind!=BLOOM_NEEDLE_PART ? 0 : 3;
   if( reading->kind==BLOOM_NEEDLE_EQUAL ){
     const uint32_t whole = text_whole_edge(text, reading->end);
-    if( whole ) needle_add_edge(reading, whole, 1);
+    if( whole ) needle_add(reading, whole, 1);
   }
   while( (character = needle_read(reading))!=0 ){
     const int is_wildcard = needle_is_wildcard(reading, character);
@@ -441,7 +431,7 @@ static void needle_read_all(needle *reading, const uint8_t *text, size_t num_byt
       && (reading->kind!=BLOOM_NEEDLE_EQUAL_RTRIM || reading->text!=reading->end);
   if( ends_alike && reading->window.num_bytes>=3 ){
     /* A text may have bytes before the window's, if it has no more than three. */
-    needle_add_edge(reading, bloom_text_end_edge(&reading->window), reading->window.bytes >> 24!=0);
+    needle_add(reading, bloom_text_end_edge(&reading->window), reading->window.bytes >> 24!=0);
   }
   needle_end_run(reading, ends_alike);
 }
