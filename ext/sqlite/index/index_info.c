@@ -103,28 +103,25 @@ static int info_find_in(info_cursor *info, const char *schema, const char *name,
   return info->schema ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* Finds the table as SQLite does: in TEMP first, then in the main database and in those that are
-** attached. */
-static int info_find_anywhere(info_cursor *info, const char *name, int *is_there, int *is_own){
-  sqlite3_stmt *row;
-  int rc = info_find_in(info, "temp", name, is_there, is_own);
-  if( rc!=SQLITE_OK || *is_there ) return rc;
-  rc = bloom_sql_prepare(info->connection, &row, "PRAGMA database_list");
-  while( rc==SQLITE_OK && !*is_there && (rc = bloom_sql_step(info->connection, row))==SQLITE_ROW ){
-    const char *schema = NULL;
-    rc = bloom_sql_column_text(row, 1, &schema);
-    if( rc==SQLITE_OK && schema ) rc = info_find_in(info, schema, name, is_there, is_own);
-  }
-  return bloom_sql_end(row, rc);
-}
-
+/* Finds the table in a database; or, schema is NULL, as SQLite does: in TEMP first, then in the
+** main database and in those that are attached. */
 static int info_find(info_cursor *info, const char *name, const char *schema, char **error){
+  sqlite3_stmt *row = NULL;
   int is_there, is_own, rc;
   if( schema && sqlite3_db_filename(info->connection->db, schema)==NULL ){
     return bloom_fail_vtab(error, "bloom_index_info(): there is no database %s", schema);
   }
-  rc = schema ? info_find_in(info, schema, name, &is_there, &is_own)
-    : info_find_anywhere(info, name, &is_there, &is_own);
+  rc = info_find_in(info, schema ? schema : "temp", name, &is_there, &is_own);
+  if( rc==SQLITE_OK && schema==NULL && !is_there ){
+    rc = bloom_sql_prepare(info->connection, &row, "PRAGMA database_list");
+  }
+  while( rc==SQLITE_OK && row && !is_there
+         && (rc = bloom_sql_step(info->connection, row))==SQLITE_ROW ){
+    const char *each = NULL;
+    rc = bloom_sql_column_text(row, 1, &each);
+    if( rc==SQLITE_OK && each ) rc = info_find_in(info, each, name, &is_there, &is_own);
+  }
+  rc = bloom_sql_end(row, rc);
   if( rc!=SQLITE_OK || is_own ) return rc;
   return bloom_fail_vtab(error, is_there ? "bloom_index_info(): %s%s%s is neither a bloom_index nor"
                          " a filter: name a virtual table USING bloom_index or bloom"
