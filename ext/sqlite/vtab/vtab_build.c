@@ -240,13 +240,16 @@ static int fill(
 
 /* -- Making --------------------------------------------------------------------------------- */
 
-/* Makes journal, triggers and guard, and the filter in its pages. */
+/* Makes journal, triggers and guard, if there is a source, and the filter in its pages. */
 static int make_all(
   bloom_vtab *vtab, const bloom_vtab_args *args, bloom_vtab_layout *layout, int is_create
 ){
-  int rc = bloom_sql_run(vtab->connection, "CREATE TABLE IF NOT EXISTS \"%w\".\"%w\"%s",
-                         vtab->schema, vtab->journal, vtab->journal_columns);
-  if( rc==SQLITE_OK ) rc = bloom_vtab_create_triggers(vtab, args);
+  int rc = SQLITE_OK;
+  if( args ){
+    rc = bloom_sql_run(vtab->connection, "CREATE TABLE IF NOT EXISTS \"%w\".\"%w\"%s",
+                       vtab->schema, vtab->journal, vtab->journal_columns);
+    if( rc==SQLITE_OK ) rc = bloom_vtab_create_triggers(vtab, args);
+  }
   return rc==SQLITE_OK ? fill(vtab, args, layout, is_create) : rc;
 }
 
@@ -262,7 +265,7 @@ static int create_pages(bloom_vtab *vtab){
 }
 
 int bloom_vtab_make(bloom_vtab *vtab){
-  const int has_source = vtab->args.table!=NULL;
+  bloom_vtab_args *args = vtab->args.table ? &vtab->args : NULL;
   bloom_vtab_layout layout = {.num_layers = 0};
   bloom_vtab_left left = {0}; /* what CREATE takes over */
   int have_keys, rc = find_left_pages(vtab, &left.are_own_pages, &have_keys);
@@ -270,17 +273,17 @@ int bloom_vtab_make(bloom_vtab *vtab){
   if( rc==SQLITE_OK ) rc = bloom_vtab_check_names(vtab, &left, 0);
   if( rc!=SQLITE_OK ) return bloom_vtab_failure(vtab, rc);
   /* They are the only copy of these keys. */
-  if( have_keys && !has_source ) return SQLITE_OK;
+  if( have_keys && args==NULL ) return SQLITE_OK;
   vtab->has_layout = 0;
-  if( has_source ) rc = bloom_vtab_read_source(vtab, &vtab->args, &layout);
-  if( rc==SQLITE_OK && has_source ) rc = check_is_not_hidden(vtab, &vtab->args);
-  if( rc==SQLITE_OK && has_source && bloom_sql_has_two_writers(vtab->connection) ){
-    rc = refuse_mid_write(vtab, "made", "");
+  if( args ){
+    rc = bloom_vtab_read_source(vtab, args, &layout);
+    if( rc==SQLITE_OK ) rc = check_is_not_hidden(vtab, args);
+    if( rc==SQLITE_OK && bloom_sql_has_two_writers(vtab->connection) ){
+      rc = refuse_mid_write(vtab, "made", "");
+    }
   }
   if( rc==SQLITE_OK ) rc = create_pages(vtab);
-  if( rc==SQLITE_OK ){
-    rc = has_source ? make_all(vtab, &vtab->args, &layout, 1) : fill(vtab, NULL, &layout, 1);
-  }
+  if( rc==SQLITE_OK ) rc = make_all(vtab, args, &layout, 1);
   rc = bloom_vtab_failure(vtab, rc);
   if( rc!=SQLITE_OK ) bloom_vtab_drop(vtab);
   return rc;

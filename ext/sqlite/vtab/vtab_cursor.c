@@ -173,7 +173,7 @@ static int read_layer(bloom_vtab *vtab, vtab_snapshot *snapshot, int layer){
   const bloom_vtab_layout *layout = &snapshot->layout;
   const uint64_t num_blocks = layout->layers[layer].num_blocks,
     num_pages = bloom_vtab_num_pages(layout, layer);
-  bloom_vtab_page_header header = {0, 0, 0};
+  bloom_vtab_page_header header = {0, 0};
   sqlite3_int64 num_filled = 0;
   uint8_t *bytes, *blocks;
   bloom_shape shape = {0};

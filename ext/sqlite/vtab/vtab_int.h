@@ -12,7 +12,7 @@
 #include "../source/source.h"
 #include "vtab.h"
 
-/* -- Arguments: vtab_args.c --------------------------------------------------------- */
+/* -- Arguments: vtab.c reads them ---------------------------------------------------- */
 
 /* The capacity where none is given. */
 #ifdef BLOOM_TINY_TABLES
@@ -35,11 +35,6 @@ typedef struct bloom_vtab_args {
   sqlite3_int64 source_row; /* and the row of its table in sqlite_schema */
 } bloom_vtab_args;
 
-/* Reads the arguments.  SQLITE_OK; SQLITE_NOMEM; SQLITE_ERROR with *error to be freed.
-** bloom_vtab_args_free() is for the caller in any case. */
-int bloom_vtab_args_read(
-  int num_args, const char *const *texts, bloom_vtab_args *args, char **error
-);
 void bloom_vtab_args_free(bloom_vtab_args *args);
 
 /* -- The object ------------------------------------------------------------------------- */
@@ -164,7 +159,6 @@ static inline int bloom_vtab_num_parts(const bloom_vtab *vtab){
 /* -- The layout and pages' headers: vtab_pages.c ----------------------------------------- */
 
 typedef struct bloom_vtab_page_header {
-  uint64_t number;
   uint32_t num_keys;   /* keys that were new, or all there were when it was built */
   uint32_t num_filled; /* hashes that changed bits */
 } bloom_vtab_page_header;

@@ -111,9 +111,9 @@ static uint64_t header_checksum(const uint8_t *bytes, sqlite3_int64 row){
 
 /* Encodes the header of a page that is a row of the table. */
 static void put_page_header(
-  const bloom_vtab_page_header *header, sqlite3_int64 row, uint8_t *bytes
+  uint64_t number, const bloom_vtab_page_header *header, sqlite3_int64 row, uint8_t *bytes
 ){
-  bloom_store64_le(bytes, header->number);
+  bloom_store64_le(bytes, number);
   bloom_store32_le(bytes + 8, header->num_keys);
   bloom_store32_le(bytes + 12, header->num_filled);
   bloom_store64_le(bytes + 16, 0);
@@ -129,11 +129,10 @@ static int read_header(
   uint8_t bytes[BLOOM_HEADER_BYTES];
   const int rc = sqlite3_blob_read(page, bytes, sizeof(bytes), 0);
   if( rc!=SQLITE_OK ) return rc;
-  header->number = bloom_load64_le(bytes);
   header->num_keys = bloom_load32_le(bytes + 8);
   header->num_filled = bloom_load32_le(bytes + 12);
-  return header->number==layout->number && bloom_load64_le(bytes + 24)==header_checksum(bytes, row)
-    ? SQLITE_OK : SQLITE_NOTFOUND;
+  return bloom_load64_le(bytes)==layout->number
+    && bloom_load64_le(bytes + 24)==header_checksum(bytes, row) ? SQLITE_OK : SQLITE_NOTFOUND;
 }
 
 int bloom_vtab_read_page(
@@ -432,7 +431,7 @@ int bloom_vtab_count_filled(
   uint64_t page;
   int rc = SQLITE_OK;
   for(page=0; page<num_pages && rc==SQLITE_OK; page++){
-    bloom_vtab_page_header header = {0, 0, 0};
+    bloom_vtab_page_header header = {0, 0};
     rc = bloom_vtab_read_page(vtab, layout, layer, page, &header);
     *num_filled += header.num_filled;
   }
@@ -442,7 +441,7 @@ int bloom_vtab_count_filled(
 int bloom_vtab_insert_pages(bloom_vtab *vtab, const bloom_vtab_layout *layout){
   const int layer = layout->num_layers - 1;
   const uint64_t num_pages = bloom_vtab_num_pages(layout, layer);
-  const bloom_vtab_page_header header = {layout->number, 0, 0};
+  const bloom_vtab_page_header header = {0, 0};
   uint8_t *bytes = bloom_malloc_zeros((uint64_t)bloom_vtab_page_bytes(layout, layer, 0));
   sqlite3_stmt *insert = NULL;
   sqlite3_int64 none = 0;
@@ -452,7 +451,7 @@ int bloom_vtab_insert_pages(bloom_vtab *vtab, const bloom_vtab_layout *layout){
       vtab->pages) : SQLITE_NOMEM;
   for(page=0; page<num_pages && rc==SQLITE_OK; page++){
     const sqlite3_int64 row = page_row(layout, layer, page);
-    put_page_header(&header, row, bytes);
+    put_page_header(layout->number, &header, row, bytes);
     sqlite3_bind_int64(insert, 1, row);
     rc = sqlite3_bind_blob(insert, 2, bytes, bloom_vtab_page_bytes(layout, layer, page),
                            SQLITE_STATIC);
@@ -535,7 +534,7 @@ static int add_hash(bloom_vtab *vtab, bloom_hash_value hash, int *is_full){
   header.num_keys++;
   header.num_filled++;
   bloom_split_block_add(block, hash);
-  put_page_header(&header, page_row(layout, layer, page), bytes);
+  put_page_header(layout->number, &header, page_row(layout, layer, page), bytes);
   rc = sqlite3_blob_write(blob, block, sizeof(block), offset);
   if( rc==SQLITE_OK ) rc = sqlite3_blob_write(blob, bytes, sizeof(bytes), 0);
   return bloom_blob_close(blob, rc);
@@ -560,7 +559,7 @@ static int fill_page(
 ){
   const bloom_vtab_layout *layout = batch->layout;
   const int num_bytes = bloom_vtab_page_bytes(layout, 0, page);
-  bloom_vtab_page_header header = {layout->number, 0, 0};
+  bloom_vtab_page_header header = {0, 0};
   size_t i;
   int rc = move_to_page(blob, layout, 0, page, &header);
   assert(layout->num_layers==1); /* of a filter over a source */
@@ -576,7 +575,7 @@ static int fill_page(
     batch->layout->num_filled++;
   }
   if( rc!=SQLITE_OK ) return rc;
-  put_page_header(&header, page_row(layout, 0, page), bytes);
+  put_page_header(layout->number, &header, page_row(layout, 0, page), bytes);
   batch->has_written = 1;
   return sqlite3_blob_write(blob, bytes, num_bytes, 0);
 }

@@ -261,6 +261,15 @@ int bloom_vtab_drop_triggers(const bloom_vtab *vtab, int is_for_good){
 
 /* -- Columns ----------------------------------------------------------------------------- */
 
+void bloom_vtab_args_free(bloom_vtab_args *args){
+  int i;
+  for(i=0; i<args->num_columns; i++) sqlite3_free(args->columns[i]);
+  sqlite3_free(args->table);
+  sqlite3_free(args->default_value);
+  sqlite3_free(args->refusal);
+  memset(args, 0, sizeof(*args));
+}
+
 /* Fails with what makes a column one that triggers do not see as it is stored. */
 static int refuse_column(
   bloom_vtab *vtab, const bloom_source *source, const bloom_source_column *column, const char *what
