@@ -132,37 +132,6 @@ static bloom_zone_key zone_gap(const bloom_zone_key *a, const bloom_zone_key *b)
   return gap;
 }
 
-/* Returns two spans for up to three sorted ones, cut at the largest gap. */
-static bloom_zone zone_split(const bloom_zone_span *spans, uint32_t num_spans){
-  bloom_zone zone = bloom_zone_empty();
-  bloom_zone_key largest = zone_bound(0, 0), max = zone_bound(0, 0);
-  uint32_t i, cut = num_spans;
-  for(i=0; i<num_spans; i++){
-    if( i>0 && bloom_zone_compare(&spans[i].min, &max)>0 ){
-      const bloom_zone_key gap = zone_gap(&max, &spans[i].min);
-      if( bloom_zone_compare(&gap, &largest)>0 ){
-        largest = gap;
-        cut = i;
-      }
-    }
-    if( bloom_zone_compare(&spans[i].max, &max)>0 ) max = spans[i].max;
-  }
-  for(i=0; i<num_spans; i++){
-    bloom_zone_span *half = &zone.spans[i>=cut];
-    *half = bloom_zone_hull(*half, spans[i]);
-  }
-  return zone;
-}
-
-/* Puts a span, if it is not empty, where it belongs among sorted ones; returns their number. */
-static uint32_t zone_insert(bloom_zone_span *spans, uint32_t num_spans, bloom_zone_span span){
-  uint32_t at = num_spans;
-  if( bloom_zone_is_empty(&span) ) return num_spans;
-  for(; at>0 && bloom_zone_compare(&spans[at-1].min, &span.min)>0; at--) spans[at] = spans[at-1];
-  spans[at] = span;
-  return num_spans + 1;
-}
-
 bloom_zone bloom_zone_empty(void){
   return (bloom_zone){{bloom_zone_nothing(), bloom_zone_nothing()}, 0};
 }
@@ -172,18 +141,23 @@ int bloom_zone_is_there(const bloom_zone *zone){
 }
 
 int bloom_zone_add(bloom_zone *zone, bloom_zone_span span){
-  const int has_null = zone->has_null;
-  bloom_zone_span spans[3];
-  uint32_t num_spans = 0;
+  bloom_zone_span spans[3] = {zone->spans[0], zone->spans[1], span};
+  size_t num_spans;
   if( bloom_zone_has(zone, &span) ) return 0;
   if( bloom_zone_is_empty(&span) ){
     zone->has_null = 1;
     return 1;
   }
-  num_spans = zone_insert(spans, num_spans, zone->spans[0]);
-  num_spans = zone_insert(spans, num_spans, zone->spans[1]);
-  *zone = zone_split(spans, zone_insert(spans, num_spans, span));
-  zone->has_null = has_null;
+  num_spans = bloom_zone_sort(spans, 3);
+  if( num_spans==3 ){
+    const bloom_zone_key below = zone_gap(&spans[0].max, &spans[1].min);
+    const bloom_zone_key above = zone_gap(&spans[1].max, &spans[2].min);
+    const int is_above = bloom_zone_compare(&above, &below)>0; /* the larger gap */
+    if( is_above ) spans[0] = bloom_zone_hull(spans[0], spans[1]);
+    spans[1] = is_above ? spans[2] : bloom_zone_hull(spans[1], spans[2]);
+  }
+  zone->spans[0] = spans[0];
+  zone->spans[1] = num_spans>1 ? spans[1] : bloom_zone_nothing();
   return 1;
 }
 
