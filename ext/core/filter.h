@@ -2,9 +2,9 @@
 ** What every file of the core builds on: its vocabulary, what an encoding is, and the path of one
 ** key from SQL value to bits:
 **
-** SQL value          --sqlite/key.h-->               integer or bytes integer or bytes   --an
-** encoding's hash-->         hash, 32 or 64 bits hash               --an encoding's add or test-->
-** bits
+**   SQL value          --sqlite/key.h-->               integer or bytes
+**   integer or bytes   --an encoding's hash-->         hash, 32 or 64 bits
+**   hash               --an encoding's add or test-->  bits
 **
 ** An encoding is one way of writing a filter as bytes; ../FORMATS.md has the layouts.  Each has a
 ** folder beside this file and a row in the list of encodings.c, which alone knows all: no encoding

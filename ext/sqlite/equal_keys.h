@@ -7,10 +7,12 @@
 ** by BINARY, NOCASE or RTRIM.  The filters that follow a column know its affinity and its
 ** collation, and have a rule of fewer hashes: source/equality.h.
 **
-** INTEGER   its hash REAL      the INTEGER that it is equal to, or near to; others, and those from
-** 10^14 on, their cell (key.h): TEXT affinity compares REALs by their texts TEXT      the INTEGER
-** that it is to numeric affinity ('01', ' 1'), or the REAL ('1.0', '1e3'); or the text BLOB
-** its bytes
+**   INTEGER   its hash
+**   REAL      the INTEGER that it is equal to, or near to; others, and those from 10^14 on, their
+**             cell (key.h): TEXT affinity compares REALs by their texts
+**   TEXT      the INTEGER that it is to numeric affinity ('01', ' 1'), or the REAL ('1.0', '1e3');
+**             or the text
+**   BLOB      its bytes
 **
 ** A text is hashed without the blanks at its end, its ASCII letters small, as far as its first
 ** NUL: NOCASE compares no further.  An index on a REAL column is searched for the REAL next to an

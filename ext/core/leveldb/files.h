@@ -45,17 +45,17 @@ static inline uint32_t bloom_crc32c_mask(uint32_t crc){
 /*
 ** LevelDB's filter block: the filters of one LevelDB table file (.ldb).
 **
-** +----------+-----+------------+------------------------+---------+---------+ | filter 0 | ... |
-** filter n-1 | offset of each filter  | end     | base_lg | |          |     |            |
-** fixed32, n of them     | fixed32 | 1 byte  |
-** +----------+-----+------------+------------------------+---------+---------+
+**   +----------+-----+------------+------------------------+---------+---------+
+**   | filter 0 | ... | filter n-1 | offset of each filter  | end     | base_lg |
+**   |          |     |            | fixed32, n of them     | fixed32 | 1 byte  |
+**   +----------+-----+------------+------------------------+---------+---------+
 **
 ** Offsets count from the block's first byte; end is where the filters end and the offsets begin.
 ** Filter i is slot i: it has the keys of the data blocks that begin at file offsets i << base_lg
 ** .. ((i+1) << base_lg) - 1.  If no data block begins there, the slot is empty: it has 0 bytes and
 ** contains nothing.  What a base_lg of 64 and more shifts depends on the processor, so a block of
-** such a base_lg may contain every key. Source: LevelDB table/filter_block.cc,
-** doc/table_format.md.
+** such a base_lg may contain every key.
+** Source: LevelDB table/filter_block.cc, doc/table_format.md.
 */
 
 #define BLOOM_FILTER_BLOCK_BASE_LG 11
@@ -122,9 +122,9 @@ void bloom_filter_block_add(const bloom_filter_block *block, uint8_t *bytes, siz
 /* -- Table files ------------------------------------------------------------ */
 
 /*
-** +-------------+--------------+-----------+-------------+--------+ | data blocks | filter block |
-** metaindex | index block | footer |
-** +-------------+--------------+-----------+-------------+--------+
+**   +-------------+--------------+-----------+-------------+--------+
+**   | data blocks | filter block | metaindex | index block | footer |
+**   +-------------+--------------+-----------+-------------+--------+
 **
 ** A handle is a block's file offset and size, two varint64.  Each block is followed by a trailer
 ** of 5 bytes: its compression (0: none) and the masked CRC-32C of the block and that byte.  The
@@ -135,8 +135,8 @@ void bloom_filter_block_add(const bloom_filter_block *block, uint8_t *bytes, siz
 ** of entries, whose keys may share their beginning with the key before.  After them come the
 ** offsets of those that share nothing, and the number of these offsets:
 **
-** entry: shared, unshared, value_bytes (varint32 each), unshared bytes of the key, value end:
-** offsets (fixed32 each), number of offsets (fixed32)
+**   entry: shared, unshared, value_bytes (varint32 each), unshared bytes of the key, value
+**   end:   offsets (fixed32 each), number of offsets (fixed32)
 **
 ** Source: LevelDB doc/table_format.md, table/format.cc, table/block.cc.
 */

@@ -1,8 +1,9 @@
 /*
 ** LevelDB's filter, "leveldb.BuiltinBloomFilter2": from hash to bits.
 **
-** +--------------------------------+------------+ | bits, num_bits/8 bytes         | num_probes |
-** +--------------------------------+------------+
+**   +--------------------------------+------------+
+**   | bits, num_bits/8 bytes         | num_probes |
+**   +--------------------------------+------------+
 **
 ** Bit i is bit i%8 of byte i/8.  Probe j of a hash tests bit (hash + j*delta) mod 2^32 mod
 ** num_bits, delta = hash rotated right by 17.  Positions have 32 bits, so bits from 2^32 on are

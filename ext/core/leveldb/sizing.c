@@ -319,12 +319,13 @@ static double cycles(const bloom_shape *shape, double fill_ratio){
 ** and where num_bits has a large divisor in common with 2^32-1.
 **
 ** stay   the delta is a multiple of num_bits, so that all probes meet until the sum passes 2^32
-** cycles num_bits is a small odd number times 2^a, and 2^(a-j) divides the delta: the probes meet
-** in odd * 2^j positions shift  a stored hash's probes, but for the first or last few same
-** 2^32-1 is 65535 * 65537, and 2^16 is 1 modulo 65535: modulo a divisor probe i is (1 + i/2) *
-** hash - w.  Hashes that are equal modulo the divisor have all probes in the same classes of
-** positions, as long as they pass 2^32 at the same times.  Modulo 65537 probe i is (i-2)*delta -
-** w, and the same is so of equal deltas.
+** cycles num_bits is a small odd number times 2^a, and 2^(a-j) divides the delta: the probes
+**        meet in odd * 2^j positions
+** shift  a stored hash's probes, but for the first or last few
+** same   2^32-1 is 65535 * 65537, and 2^16 is 1 modulo 65535: modulo a divisor probe i is
+**        (1 + i/2) * hash - w.  Hashes that are equal modulo the divisor have all probes in
+**        the same classes of positions, as long as they pass 2^32 at the same times.  Modulo
+**        65537 probe i is (i-2)*delta - w, and the same is so of equal deltas.
 **
 ** Factors are fitted: stay's and shift's to 100..3,000 keys at 16..100 bits per key, those of
 ** cycles and same to some 40 sizes.
