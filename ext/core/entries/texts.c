@@ -166,37 +166,15 @@ void bloom_text_begin(bloom_text *reading, const uint8_t *text, size_t num_bytes
   };
 }
 
-/* Reads on within a run of bytes.  Returns the number of grams, or -1 at its end. */
-static int text_read_run(bloom_text_window *window, const uint8_t **text, const uint8_t *end,
-                         uint32_t grams[BLOOM_TEXT_PER_CHARACTER]){
-  uint32_t character;
-  if( *text==end || **text==0 ) return -1;
-  if( **text<0x80 ){
-    return (int)bloom_text_add_byte(window, bloom_text_lower(*(*text)++), grams);
-  }
-  character = bloom_text_character(text, end);
-  return character==BLOOM_TEXT_NO_CHARACTER ? -1 : (int)text_add(window, character, grams);
-}
-
-/* Writes the edge of a text's beginning.  Returns the number of grams, 0 or 1. */
-static size_t text_begin_edge(const uint8_t *text, const uint8_t *end, uint32_t *edge){
-  bloom_text_window window = {0, 0};
-  uint32_t grams[BLOOM_TEXT_PER_CHARACTER];
-  int num_grams;
-  do{
-    num_grams = text_read_run(&window, &text, end, grams);
-  }while( num_grams==0 );
-  if( num_grams<0 && bloom_text_end_run(&window, grams)==0 ) return 0;
-  *edge = bloom_text_begin_edge(grams[0]);
-  return 1;
-}
-
 /* Returns the edge of a whole text; 0 if it begins with a break or is empty. */
 static uint32_t text_whole_edge(const uint8_t *text, const uint8_t *end){
   const uint8_t *const limit = end - text<BLOOM_TEXT_WHOLE ? end : text + BLOOM_TEXT_WHOLE;
   bloom_text_window window = {0, 0};
   uint32_t grams[BLOOM_TEXT_PER_CHARACTER], hash = 0;
-  while( text<limit && text_read_run(&window, &text, end, grams)>=0 ){
+  while( text<limit && *text!=0 ){
+    const uint32_t character = *text<0x80 ? *text++ : bloom_text_character(&text, end);
+    if( character==BLOOM_TEXT_NO_CHARACTER ) break;
+    text_add(&window, character, grams);
     hash = bloom_lists_hash(hash + window.bytes);
   }
   return hash ? bloom_lists_edge(BLOOM_LISTS_WHOLE, hash, ~hash) : 0;
@@ -210,8 +188,8 @@ static size_t text_end(bloom_text_window *window, uint32_t *grams){
   return 2;
 }
 
-/* With fewer grams a character is read: there is room for it, and for two at the end. */
-#define TEXT_ROOM_OF_LOOP ((size_t)BLOOM_TEXT_ROOM - BLOOM_TEXT_PER_CHARACTER - 1)
+/* With fewer grams a character is read: there is room for it, two at the end, and two edges. */
+#define TEXT_ROOM_OF_LOOP ((size_t)BLOOM_TEXT_ROOM - BLOOM_TEXT_PER_CHARACTER - 3)
 
 /* Returns 1, and sets *lower to the next eight bytes in lower case, the last one lowest, if all are
 ** ASCII and none is NUL. */
@@ -227,13 +205,6 @@ size_t bloom_text_next(bloom_text *reading, uint32_t grams[BLOOM_TEXT_ROOM]){
   const uint8_t *text = reading->text, *end = reading->end;
   size_t num_grams = 0, i;
   uint64_t eight;
-  if( !reading->is_begun && text!=end ){
-    const uint32_t whole = reading->needs_whole ? text_whole_edge(text, end) : 0;
-    num_grams = text_begin_edge(text, end, grams);
-    grams[num_grams] = whole;
-    num_grams += whole!=0;
-    reading->is_begun = 1;
-  }
   while( text!=end && num_grams<TEXT_ROOM_OF_LOOP ){
     if( *text-1u<0x7f && window.num_bytes==3 ){
       /* Most bytes: each is one more gram. */
@@ -267,6 +238,16 @@ size_t bloom_text_next(bloom_text *reading, uint32_t grams[BLOOM_TEXT_ROOM]){
     }
   }
   if( text==end ) num_grams += text_end(&window, grams + num_grams);
+  if( !reading->is_begun && reading->text!=end ){
+    const uint32_t whole = reading->needs_whole ? text_whole_edge(reading->text, end) : 0;
+    /* The second gram of a run that has the mark, and goes on behind its first gram. */
+    if( num_grams>1 && grams[0]>>24==0 && (grams[0] & 0xff)!=0 ){
+      grams[num_grams++] = bloom_text_begin_edge(grams[1]);
+    }
+    grams[num_grams] = whole;
+    num_grams += whole!=0;
+    reading->is_begun = 1;
+  }
   reading->window = window;
   reading->text = text;
   reading->end = end;
