@@ -5,6 +5,8 @@
 #     sh examples/gain.sh shop.db 'sales.customer_id' 'customers.id' "country = 'FR'" amount
 #     sh examples/gain.sh shop.db 'sales.(store, day)' 'prices.(store, day)'
 #
+# It asks about two tables: of a join with several dimensions, ask about each.
+#
 # Measures the join as it is, after ANALYZE, over a MATERIALIZED dimension, with IN, with an index on
 # the facts' key, and with filters of ours: kept, or made by the query; and LEFT JOIN.  Each reads a
 # column of the facts, so that no index answers alone: the one that is named, or one that no index has.

@@ -22,7 +22,8 @@ them.  Filters that are kept compare bytes, so they are left out where the keys'
 A form is slower if its processor time is 1.25 times the plain join's or more (LEFT JOIN's, for the
 left ones), the least of REPEATS runs; at 5 times it is interrupted.
 
-    shapes.py [SHAPES [REPEATS]]     200 and 3; from the top of the checkout
+    shapes.py [SHAPES [REPEATS]]     200 and 3, a third of the shapes with each number of dimensions;
+                                     from the top of the checkout
 """
 import collections
 import math
@@ -239,7 +240,7 @@ def main():
                 ratio = seconds / least["left, plain" if name.startswith("left") else "plain"]
                 makes_index = makes_index_of_facts(db, forms[name])
                 results.row(statistics, shape.group(), number, name, ratio, int(makes_index))
-                for group in shape.group(), "all":
+                for group in shape.group(), "dimensions: %d" % len(shape.dimensions), "all":
                     found[statistics, group, name].append((ratio, makes_index))
                 if ratio >= SLOWER and "-v" in sys.argv:
                     print(f"{statistics}: {name} {ratio:.1f}x{' (index of the facts)' if makes_index else ''}; {shape}", flush=True)
