@@ -162,46 +162,7 @@ def a_row_that_cannot_be_read(files):
     expect(one(db, "SELECT count(*) FROM log WHERE k = 'mine'"), 1)
 
 
-# -- Half copies: tables and triggers came along, the virtual table did not ------------------------------
-
-def half_copy(files, with_rows):
-    """What .clone, or .schema and the rows of the log alone, make of a file where bloom is not loaded."""
-    db = made(files)
-    copy = files.connect(files.file("copy"))
-    objects = db.execute("SELECT type, name, sql FROM sqlite_master WHERE sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY type <> 'table'").fetchall()
-    for kind, name, sql in objects:
-        copy.execute(sql)
-        if kind == "table" and (with_rows or name == "log"):
-            for row in db.execute('SELECT * FROM "%s"' % name).fetchall():
-                copy.execute('INSERT INTO "%s" VALUES (%s)' % (name, ", ".join("?" * len(row))), row)
-    return copy
-
-
-def create_over_a_half_copy(files, with_rows):
-    db = half_copy(files, with_rows)
-    execute(db, "INSERT INTO log(k) VALUES ('no index yet')", "UPDATE log SET k = 'changed' WHERE id % 50 = 0")
-    # A CREATE that fails leaves what there was: nothing stops who writes.
-    before = column(db, "SELECT name FROM sqlite_master ORDER BY 1")
-    for num_calls in 3, 10, 30:
-        stop_after(db, num_calls, 40)
-        error_of(db, CREATE)
-        db.set_progress_handler(None, 0)
-        expect(column(db, "SELECT name FROM sqlite_master ORDER BY 1"), before)
-        db.execute("UPDATE log SET n = n + 1 WHERE id = 7")
-    db.execute(CREATE)
-    is_whole(db)
-    same(db, "SELECT * FROM {t} WHERE k IN ('changed', 'no index yet')")
-    execute(db, "UPDATE log SET k = 'later' WHERE id % 40 = 0", "VACUUM")
-    is_right(db)
-    command(db, "merge")
-    is_whole(db)
-    db.execute("DROP TABLE log_index")
-    expect(column(db, "SELECT name FROM sqlite_master"), ["log"])
-
-
-case(create_over_a_half_copy, "with rows", True)
-case(create_over_a_half_copy, "without rows", False)
-
+# -- Tables in its place ----------------------------------------------------------------------------------
 
 @test
 def tables_that_only_look_so(files):

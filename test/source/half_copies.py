@@ -13,7 +13,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
 import tools  # noqa: E402
 from cases import (Skip, case, column, command, error_of, execute, expect, fails, fill, is_whole, literal, main,  # noqa: E402
-                   no_false_negative, one, rules_out_absent_keys, test, triggers)
+                   no_false_negative, one, rules_out_absent_keys, stop_after, test, triggers)
 
 CREATE = {"f": "CREATE VIRTUAL TABLE f USING bloom(t, k)", "g": "CREATE VIRTUAL TABLE g USING bloom(t, (k, n))",
           "s": "CREATE VIRTUAL TABLE s USING bloom(capacity = 10)",
@@ -91,6 +91,14 @@ def copied_by_half(files, how):
     copy = half(files, how)
     written(files, copy, "before")
     db = files.connect(copy)
+    # A CREATE that is interrupted leaves what there was: nothing stops who writes.
+    objects = column(db, "SELECT name FROM sqlite_master ORDER BY 1")
+    for num_calls in 3, 10, 30:
+        stop_after(db, num_calls, 40)
+        error_of(db, CREATE["i"])
+        db.set_progress_handler(None, 0)
+        expect(column(db, "SELECT name FROM sqlite_master ORDER BY 1"), objects)
+        db.execute("UPDATE t SET n = n + 1 WHERE id = 7")
     execute(db, *CREATE.values())
     is_whole(db)
     is_whole(db, PAIRS, "g")
