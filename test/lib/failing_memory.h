@@ -44,8 +44,11 @@ static sqlite3_mem_methods plain_memory;
 static int first_is_benign; /* SQLite said to do without the first allocation that failed */
 static int benign_depth;
 
+static void (*on_allocation)(void); /* called at each that is counted, unless NULL */
+
 static int memory_fails_now(void){
   const int fails = fails_now(MEMORY);
+  if( on_allocation && failing_place ) on_allocation();
   if( fails && num_failures==1 ) first_is_benign = benign_depth>0;
   return fails;
 }
