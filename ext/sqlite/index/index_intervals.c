@@ -172,6 +172,8 @@ int bloom_index_list_value(const index_list *list, size_t number, sqlite3_value 
   assert( number<list->num_values );
   *copy = sqlite3_value_dup(list->values[number]);
   if( *copy==NULL || (sqlite3_value_type(*copy)==SQLITE_TEXT && sqlite3_value_text(*copy)==NULL) ){
+    sqlite3_value_free(*copy);
+    *copy = NULL;
     return SQLITE_NOMEM;
   }
   return SQLITE_OK;
