@@ -245,7 +245,6 @@ static int candidates_narrow_by_zones(const candidates_query *query,
     rc = bloom_index_blocks_make(&found, generation->num_spans);
     if( rc==SQLITE_OK ) rc = bloom_index_zones_look_up(query->index, generation, tests[i].key,
                                                        tests, query->num_tests, within, &found);
-    if( rc==SQLITE_OK && within ) bloom_index_blocks_intersect(&found, within);
     if( rc==SQLITE_OK ) candidates_take(blocks, &found);
     bloom_index_blocks_free(&found);
   }
@@ -393,13 +392,6 @@ static int candidates_add_unmerged(const candidates_query *query, sqlite3_int64 
 
 /* -- The whole ------------------------------------------------------------------------------- */
 
-/* Sets *last to the last id; INT64_MAX where there is none, or an authorizer hides it. */
-static int candidates_find_last(bloom_index *index, sqlite3_int64 *last){
-  *last = INT64_MAX;
-  return bloom_index_statement_integer(index, INDEX_USE_LAST_ID, last, INDEX_LAST_ID,
-                                       index->columns.id_name, index->schema, index->source_name);
-}
-
 /* Finds the conditions whose entries cost less than reading all, and what conditions ask of zones.
 ** Sets *is_none if one of them is true of no row. */
 static int candidates_read_conditions(candidates_query *query, sqlite3_int64 last, int *is_none){
@@ -430,7 +422,7 @@ static int candidates_narrow_by_columns(candidates_query *query, index_intervals
                                         index_intervals *unmerged, int *is_too_dear){
   bloom_index *index = query->index;
   index_intervals covered = {0};
-  sqlite3_int64 last;
+  sqlite3_int64 last = INT64_MAX; /* where there is none, or an authorizer hides it */
   int is_none = 0, is_mid_write = 0, rc;
   if( intervals->num_intervals==0 ) return SQLITE_OK;
   *is_too_dear = 1;
@@ -443,7 +435,8 @@ static int candidates_narrow_by_columns(candidates_query *query, index_intervals
     if( rc!=SQLITE_OK ) return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
   }
   if( is_mid_write ) return SQLITE_OK;
-  rc = candidates_find_last(index, &last);
+  rc = bloom_index_statement_integer(index, INDEX_USE_LAST_ID, &last, INDEX_LAST_ID,
+                                     index->columns.id_name, index->schema, index->source_name);
   if( rc!=SQLITE_OK ) return rc;
   rc = candidates_read_conditions(query, last, &is_none);
   if( rc!=SQLITE_OK || (query->num_usable==0 && query->num_tests==0 && !is_none

@@ -174,10 +174,6 @@ int bloom_index_spans_write(bloom_index *index, index_spans *spans, index_genera
 ** and an empty one is enough: index_tables.c.  Where one is lost all the same, checksums fail.)
 */
 
-static sqlite3_int64 run_rowid(uint32_t slot, uint64_t id){
-  return (sqlite3_int64)bloom_entries_rowid(slot, id);
-}
-
 /* -- Reading -------------------------------------------------------------------------------- */
 
 /* Reads the row of a run that has the first list at or behind wanted, which is no higher than the
@@ -195,7 +191,8 @@ static int run_load(index_run_reader *reader, const index_run *run, uint64_t wan
     if( index->entries_table ) bloom_entries_table_make(index->entries_table);
     else rc = SQLITE_NOMEM;
   }
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(row, 1, run_rowid(run->slot, wanted));
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(row, 1, (sqlite3_int64)
+                                               bloom_entries_rowid(run->slot, wanted));
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
   if( rc==SQLITE_ROW ){
     const uint64_t rowid = (uint64_t)sqlite3_column_int64(row, 0);
@@ -281,7 +278,8 @@ int bloom_index_run_delete(bloom_index *index, int key, uint32_t slot, uint64_t 
   assert( slot<INDEX_NUM_SLOTS && first<=last );
   return bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_entries%d\" WHERE rowid BETWEEN"
                        " %lld AND %lld", index->schema, index->name, key + 1,
-                       run_rowid(slot, first), run_rowid(slot, last));
+                       (sqlite3_int64)bloom_entries_rowid(slot, first),
+                       (sqlite3_int64)bloom_entries_rowid(slot, last));
 }
 
 index_slots bloom_index_slots_of(const index_layout *layout, int key){
@@ -418,20 +416,6 @@ uint64_t bloom_index_blocks_count(const index_block_set *set){
     }
   }
   return num_blocks;
-}
-
-void bloom_index_blocks_intersect(index_block_set *set, const index_block_set *other){
-  uint32_t i, j;
-  assert( set->num_segments==other->num_segments );
-  for(i=0; i<set->num_segments; i++){
-    uint64_t any = 0;
-    for(j=0; set->segments[i] && other->segments[i] && j<INDEX_SEGMENT_WORDS; j++){
-      any |= set->segments[i][j] &= other->segments[i][j];
-    }
-    if( any ) continue;
-    sqlite3_free(set->segments[i]);
-    set->segments[i] = NULL;
-  }
 }
 
 void bloom_index_blocks_unite(index_block_set *set, index_block_set *other){

@@ -253,8 +253,7 @@ void bloom_index_blocks_free(index_block_set *set);
 int bloom_index_blocks_add_all(index_block_set *set, uint32_t first, uint32_t last);
 uint64_t bloom_index_blocks_count(const index_block_set *set);
 
-/* Keeps blocks that another set has, too; adds those that another has, which it takes over. */
-void bloom_index_blocks_intersect(index_block_set *set, const index_block_set *other);
+/* Adds blocks that another set has, which it takes over. */
 void bloom_index_blocks_unite(index_block_set *set, index_block_set *other);
 
 /* Returns the first block at or behind `block`; UINT32_MAX: there is none. */

@@ -108,8 +108,8 @@ typedef struct index_zone_test {
 int bloom_index_zones_test(bloom_index *index, const index_condition *condition,
                            sqlite3_value *value, const index_list *list, index_zone_test *test);
 
-/* Adds to *result the blocks in zones that meet all tests of their column.  Zones of which
-** `within`, unless it is NULL, has no block are left out. */
+/* Adds to *result the blocks in zones that meet all tests of their column, and that `within` has,
+** too, unless it is NULL. */
 int bloom_index_zones_look_up(bloom_index *index, const index_generation *generation, int key,
                               const index_zone_test *tests, int num_tests,
                               const index_block_set *within, index_block_set *result);

@@ -103,11 +103,14 @@ static int zones_search_row(const zones_search *search, index_zone_level level, 
   for(i=0; i<BLOOM_ZONES_PER_ROW && rc==SQLITE_OK; i++){
     const uint32_t zone = number*BLOOM_ZONES_PER_ROW + i, first = zone << blocks_lg;
     const uint32_t last = first + (1u << blocks_lg) - 1;
-    if( first>>INDEX_SPAN_LG>=generation->num_spans
-     || !zones_pass(&zones[i], search->tests, search->num_tests, search->key)
-     || zones_next_block(search, first)>last ) continue;
-    rc = level==INDEX_ZONES ? bloom_index_blocks_add_all(search->result, first, last)
-      : zones_search_row(search, INDEX_ZONES, zone);
+    uint32_t block = zones_next_block(search, first);
+    if( first>>INDEX_SPAN_LG>=generation->num_spans || block>last
+     || !zones_pass(&zones[i], search->tests, search->num_tests, search->key) ) continue;
+    if( level!=INDEX_ZONES ) rc = zones_search_row(search, INDEX_ZONES, zone);
+    for(; level==INDEX_ZONES && block<=last && rc==SQLITE_OK;
+        block=zones_next_block(search, block + 1)){
+      rc = bloom_index_blocks_add_all(search->result, block, block);
+    }
   }
   return rc;
 }
