@@ -20,7 +20,7 @@ typedef struct index_cursor {
   index_reading reading;    /* this reading, */
   uint32_t num_checks;      /* and after so many checks of the source */
   int num_compiled;         /* how often SQLite compiled it again, by itself */
-  int is_proven;            /* a row of it showed that no authorizer hides something from it */
+  int num_proven;           /* the same when a row showed that no authorizer hides something */
   int is_one_row;           /* the plan says which id */
   int *results;             /* which of its results each column of the source is; -1: none */
 
@@ -57,10 +57,14 @@ int bloom_index_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **result){
   return SQLITE_OK;
 }
 
+static int cursor_num_compiled(const index_cursor *cursor){
+  return sqlite3_stmt_status(cursor->rows, SQLITE_STMTSTATUS_REPREPARE, 0);
+}
+
 static void cursor_give_back(index_cursor *cursor){
-  bloom_index_statement_give_back(index_of_cursor(cursor), cursor->rows, cursor->is_proven);
+  const int is_proven = cursor->rows && cursor->num_proven==cursor_num_compiled(cursor);
+  bloom_index_statement_give_back(index_of_cursor(cursor), cursor->rows, is_proven);
   cursor->rows = NULL;
-  cursor->is_proven = 0;
 }
 
 static void cursor_free_lists(index_cursor *cursor){
@@ -113,7 +117,7 @@ static int cursor_failure(index_cursor *cursor, int rc){
 ** changed since the interval before: names may mean other columns then. */
 static int cursor_check_columns(index_cursor *cursor, int rc){
   bloom_index *index = index_of_cursor(cursor);
-  const int num_compiled = sqlite3_stmt_status(cursor->rows, SQLITE_STMTSTATUS_REPREPARE, 0);
+  const int num_compiled = cursor_num_compiled(cursor);
   char *error = NULL;
   int rc_of_source;
   if( num_compiled==cursor->num_compiled && rc!=SQLITE_ERROR ) return rc;
@@ -141,11 +145,10 @@ static int cursor_prepare(index_cursor *cursor, const index_form *forms, index_r
   memmove(cursor->forms, forms, num_bytes);
   cursor->reading = reading;
   cursor->num_checks = index->num_checks;
+  cursor->num_proven = -1;
   rc = bloom_index_statement_take_text(index, INDEX_USE_BY_TEXT, bloom_index_pass_statement(index,
       &cursor->plan, forms, reading), &cursor->rows);
-  if( rc==SQLITE_OK ){
-    cursor->num_compiled = sqlite3_stmt_status(cursor->rows, SQLITE_STMTSTATUS_REPREPARE, 0);
-  }
+  if( rc==SQLITE_OK ) cursor->num_compiled = cursor_num_compiled(cursor);
   return rc;
 }
 
@@ -261,7 +264,9 @@ static int cursor_go_on(index_cursor *cursor){
 
 /* Looks at a row that was stepped to, and counts the others if that is all that is asked. */
 static int cursor_see_row(index_cursor *cursor, int is_distinct){
-  if( cursor->num_rows==1 ) cursor->is_proven |= cursor_is_proven(cursor);
+  if( cursor->num_rows==1 && cursor_is_proven(cursor) ){
+    cursor->num_proven = cursor_num_compiled(cursor);
+  }
   if( is_distinct ){
     const int is_same = cursor_is_same(cursor);
     if( cursor->num_same<CURSOR_MAX_SAME ) cursor->num_same = is_same ? cursor->num_same + 1 : 0;
