@@ -153,17 +153,19 @@ static int tables_is_own(const bloom_index *index, const char *name, const char 
 int bloom_index_tables_check(bloom_index *index, bloom_schema_mark *mark, int *are_all){
   sqlite3_str *names = sqlite3_str_new(NULL);
   sqlite3_stmt *row = NULL;
-  int i, num_tables = 0, rc = SQLITE_NOMEM;
+  int i, num_tables = 0, rc = SQLITE_OK;
   char *list;
   for(i=0; i<bloom_index_num_tables(index); i++){
     const char *ignored;
     char *name = tables_name(index, &index->config, i, &ignored);
-    if( name ) sqlite3_str_appendf(names, "%s%Q", i ? ", " : "", name);
+    if( name==NULL ) rc = SQLITE_NOMEM;
+    sqlite3_str_appendf(names, "%s%Q", i ? ", " : "", name);
     sqlite3_free(name);
   }
   list = sqlite3_str_finish(names);
+  if( list==NULL ) rc = SQLITE_NOMEM;
   /* Not by count(): the application may have one of its own. */
-  if( list ) rc = bloom_sql_prepare(index->connection, &row, "SELECT m.name, m.sql, m.rowid FROM"
+  if( rc==SQLITE_OK ) rc = bloom_sql_prepare(index->connection, &row, "SELECT m.name, m.sql, m.rowid FROM"
                                     " \"%w\".sqlite_master AS m WHERE m.type = 'table' AND"
                                     " m.rootpage > 0 AND m.name COLLATE NOCASE IN (%s)",
                                     index->schema, list);
