@@ -107,32 +107,23 @@ uint32_t bloom_text_character(const uint8_t **text, const uint8_t *end){
   return character>=0xfffd && character<=0xffff ? BLOOM_TEXT_NO_CHARACTER : character;
 }
 
-/* Returns the character that three bytes are, the last one lowest. */
-static uint32_t text_character_of(uint32_t bytes){
-  return (bytes >> 4 & 0xf000) | (bytes >> 2 & 0xfc0) | (bytes & 0x3f);
-}
-
-/* Returns a hash of a character, from 1 to 255. */
-static uint32_t text_byte_of(uint32_t character){
-  return 1 + (uint32_t)((uint64_t)bloom_lists_hash(character) * 255 >> 32);
-}
-
 /* Appends a character of three bytes. */
 static size_t text_add_wide(bloom_text_window *window, uint32_t character, uint32_t *grams){
   const uint32_t bytes = 0xe08080u | (character & 0xf000) << 4 | (character & 0xfc0) << 2
       | (character & 0x3f);
+  const uint32_t hash = 1 + (uint32_t)((uint64_t)bloom_lists_hash(character) * 255 >> 32);
   size_t num_grams = 0;
   uint32_t shift;
   if( window->num_bytes==BLOOM_TEXT_WIDE ){
-    const uint32_t before = text_character_of(window->bytes & 0xffffff);
-    grams[num_grams++] = window->bytes << 8 | text_byte_of(character);
-    window->bytes = text_byte_of(before) << 24 | bytes;
-    return num_grams;
+    grams[num_grams++] = window->bytes << 8 | hash;
+    window->bytes = window->hash << 24 | bytes;
+  }else{
+    for(shift=24; shift>0; shift-=8){
+      num_grams += bloom_text_add_byte(window, (uint8_t)(bytes >> (shift - 8)), grams + num_grams);
+    }
+    window->num_bytes = BLOOM_TEXT_WIDE;
   }
-  for(shift=24; shift>0; shift-=8){
-    num_grams += bloom_text_add_byte(window, (uint8_t)(bytes >> (shift - 8)), grams + num_grams);
-  }
-  window->num_bytes = BLOOM_TEXT_WIDE;
+  window->hash = hash;
   return num_grams;
 }
 
@@ -169,7 +160,7 @@ void bloom_text_begin(bloom_text *reading, const uint8_t *text, size_t num_bytes
 /* Returns the edge of a whole text; 0 if it begins with a break or is empty. */
 static uint32_t text_whole_edge(const uint8_t *text, const uint8_t *end){
   const uint8_t *const limit = end - text<BLOOM_TEXT_WHOLE ? end : text + BLOOM_TEXT_WHOLE;
-  bloom_text_window window = {0, 0};
+  bloom_text_window window = {0};
   uint32_t grams[BLOOM_TEXT_PER_CHARACTER], hash = 0;
   while( text<limit && *text!=0 ){
     const uint32_t character = *text<0x80 ? *text++ : bloom_text_character(&text, end);

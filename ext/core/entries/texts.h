@@ -186,7 +186,8 @@ static inline bloom_lists_range bloom_lists_of_class(const bloom_lists *lists, u
 /* The bytes before the place that a text was read to. */
 typedef struct bloom_text_window {
   uint32_t bytes;     /* the last one lowest; a hash of a character may be the highest */
-  uint32_t num_bytes; /* 0 .. 3 of them belong together; or BLOOM_TEXT_WIDE */
+  uint32_t num_bytes; /* 0 .. 3 of them belong together; or BLOOM_TEXT_WIDE: */
+  uint32_t hash;      /* of that character, 1 .. 255 */
 } bloom_text_window;
 
 /* The last three bytes are a character, and no gram begins within it. */
@@ -238,7 +239,7 @@ static inline size_t bloom_text_add_byte(bloom_text_window *window, uint8_t byte
   *grams = window->bytes;
   if( window->num_bytes==3 ) return 1;
   if( window->num_bytes==BLOOM_TEXT_WIDE ){
-    *window = (bloom_text_window){byte, 1};
+    *window = (bloom_text_window){.bytes = byte, .num_bytes = 1};
     return 1;
   }
   window->num_bytes++;
@@ -249,7 +250,7 @@ static inline size_t bloom_text_add_byte(bloom_text_window *window, uint8_t byte
 static inline size_t bloom_text_end_run(bloom_text_window *window, uint32_t *grams){
   const size_t num_grams = window->num_bytes>=3;
   *grams = window->bytes << 8;
-  *window = (bloom_text_window){0, 0};
+  *window = (bloom_text_window){0};
   return num_grams;
 }
 

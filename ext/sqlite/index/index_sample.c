@@ -144,18 +144,11 @@ static int sample_count(bloom_index *index, index_rows *rows){
 /* Counts the grams of a LIKE column in a block at each of several places. */
 static int sample_texts(bloom_index *index, const index_rows *rows, uint32_t shift, int key,
                         uint32_t num_places, bloom_lists_sample *sample){
-  const char *id = index->columns.id_name;
   const int is_regexp = index->config.keys[key].is_regexp;
-  sqlite3_str *sql = sqlite3_str_new(index->connection->db);
   sqlite3_int64 block = 0;
   sqlite3_stmt *row = NULL;
   uint32_t place;
-  int rc;
-  sqlite3_str_appendf(sql, "SELECT x.\"%w\", ", id);
-  bloom_index_append_key(index, sql, key);
-  sqlite3_str_appendf(sql, " FROM " INDEX_SOURCE " NOT INDEXED WHERE x.\"%w\" >= ?1 ORDER BY"
-                      " x.\"%w\"", index->schema, index->source_name, id, id);
-  rc = bloom_sql_prepare_text(index->connection, &row, sqlite3_str_finish(sql));
+  int rc = bloom_index_merge_prepare_rows(index, &row, ">= ?1");
   bloom_lists_sample_begin(sample);
   for(place=0; place<num_places && rc==SQLITE_OK; place++){
     const sqlite3_int64 wanted = bloom_index_block_of(sample_place(rows, place, num_places), shift);
@@ -166,7 +159,7 @@ static int sample_texts(bloom_index *index, const index_rows *rows, uint32_t shi
     sqlite3_bind_int64(row, 1, (sqlite3_int64)((uint64_t)wanted << shift));
     while( (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
       const sqlite3_int64 this = bloom_index_block_of(sqlite3_column_int64(row, 0), shift);
-      sqlite3_value *value = sqlite3_column_value(row, 1);
+      sqlite3_value *value = sqlite3_column_value(row, key + 1);
       if( has_row && this!=block ) break;
       block = this;
       has_row = 1;
