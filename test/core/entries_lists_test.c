@@ -165,12 +165,6 @@ TEST(samples_count_blocks){
     const uint32_t place = node - (1u << level), has_first = place==first, has_second = place==second;
     assert_int_equal(sample->num_with[class][node], has_first && has_second ? 3 : 2*has_first + 2*has_second);
   }
-  while( !bloom_lists_sample_is_full(sample) ) bloom_lists_sample_end_block(sample, 1);
-  bloom_lists_sample_add(sample, grams, 3);
-  bloom_lists_sample_end_block(sample, 1);
-  assert_int_equal(sample->num_blocks, BLOOM_LISTS_SAMPLE_BLOCKS);
-  assert_int_equal(sample->num_bytes, 157 + BLOOM_LISTS_SAMPLE_BLOCKS - 4);
-  assert_int_equal(sample->num_with[class][1], 3);
 }
 
 TEST(nothing_to_choose_by){

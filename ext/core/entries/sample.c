@@ -40,8 +40,7 @@ void bloom_lists_sample_begin(bloom_lists_sample *sample){
 void bloom_lists_sample_add(bloom_lists_sample *sample, const uint32_t *grams, size_t num_grams){
   uint32_t classes[BLOOM_TEXT_ROOM], hashes[BLOOM_TEXT_ROOM];
   size_t i;
-  assert( num_grams<=BLOOM_TEXT_ROOM );
-  if( bloom_lists_sample_is_full(sample) ) return;
+  assert( num_grams<=BLOOM_TEXT_ROOM && sample->num_blocks<BLOOM_LISTS_SAMPLE_BLOCKS );
   bloom_lists_hash_grams(grams, num_grams, classes, hashes);
   for(i=0; i<num_grams; i++){
     const uint32_t class = classes[i], edge = grams[i] >> 16;
@@ -91,7 +90,7 @@ void bloom_lists_sample_add_text(bloom_lists_sample *sample, const uint8_t *text
 
 void bloom_lists_sample_end_block(bloom_lists_sample *sample, uint64_t num_bytes){
   uint32_t i;
-  if( bloom_lists_sample_is_full(sample) ) return;
+  assert( sample->num_blocks<BLOOM_LISTS_SAMPLE_BLOCKS );
   for(i=0; i<sample->num_seen; i++){
     memset(sample->has[sample->seen[i]], 0, sizeof(sample->has[0]));
   }

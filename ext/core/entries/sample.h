@@ -16,16 +16,14 @@
 ** the classes, so that of long texts those of the end are left out where they differ much, and
 ** the whole text is entered only where its grams do not tell it from others.
 **
-** The sample counts blocks, whole ones: as many as are sampled, up to
-** BLOOM_LISTS_SAMPLE_BLOCKS.  Blocks from places that are spread over the table are best, some
-** neighbours at each.
+** The sample counts whole blocks, best of places that are spread over the table.
 */
 #ifndef BLOOM_CORE_ENTRIES_SAMPLE_H
 #define BLOOM_CORE_ENTRIES_SAMPLE_H
 
 #include "texts.h"
 
-/* More are not counted. */
+/* At most. */
 #define BLOOM_LISTS_SAMPLE_BLOCKS 1024
 
 /* What entries are to take of the text's bytes, pages of 4,096 bytes included.  The table has
@@ -69,11 +67,6 @@ void bloom_lists_sample_add_text(bloom_lists_sample *sample, const uint8_t *text
 
 /* Ends the open block, which has so many bytes of text; the next one is open. */
 void bloom_lists_sample_end_block(bloom_lists_sample *sample, uint64_t num_bytes);
-
-/* Returns 1 if further blocks are not counted. */
-static inline int bloom_lists_sample_is_full(const bloom_lists_sample *sample){
-  return sample->num_blocks==BLOOM_LISTS_SAMPLE_BLOCKS;
-}
 
 /* What bloom_lists_choose() expects. */
 typedef struct bloom_lists_estimate {

@@ -22,6 +22,7 @@
 #define SAMPLE_SHIFT_PLACES 64
 #define SAMPLE_TEXT_PLACES  512
 #define SAMPLE_TEXT_BYTES   4e6
+_Static_assert(SAMPLE_TEXT_PLACES<BLOOM_LISTS_SAMPLE_BLOCKS, "a sample has room for them");
 
 /* The bytes of rows that a block has at least; where there are texts, and those that it has at most
 ** then.  Tests make small blocks, so that small tables have many. */
