@@ -165,10 +165,11 @@ int bloom_index_tables_check(bloom_index *index, bloom_schema_mark *mark, int *a
   list = sqlite3_str_finish(names);
   if( list==NULL ) rc = SQLITE_NOMEM;
   /* Not by count(): the application may have one of its own. */
-  if( rc==SQLITE_OK ) rc = bloom_sql_prepare(index->connection, &row, "SELECT m.name, m.sql, m.rowid FROM"
-                                    " \"%w\".sqlite_master AS m WHERE m.type = 'table' AND"
-                                    " m.rootpage > 0 AND m.name COLLATE NOCASE IN (%s)",
-                                    index->schema, list);
+  if( rc==SQLITE_OK ){
+    rc = bloom_sql_prepare(index->connection, &row, "SELECT m.name, m.sql, m.rowid FROM"
+                           " \"%w\".sqlite_master AS m WHERE m.type = 'table' AND m.rootpage > 0"
+                           " AND m.name COLLATE NOCASE IN (%s)", index->schema, list);
+  }
   sqlite3_free(list);
   while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
     const char *name, *sql = NULL;

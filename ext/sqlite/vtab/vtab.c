@@ -245,7 +245,7 @@ static int vtab_connect(
   vtab->journal_text = sqlite3_mprintf("CREATE TABLE \"%w_new\"%s", args[2],
                                        vtab->journal_columns);
   if( rc==SQLITE_OK && !(vtab->schema && vtab->name && vtab->quoted_name && vtab->pages
-      && vtab->journal_columns && vtab->pages_text && vtab->journal_text) ){
+      && vtab->journal && vtab->journal_columns && vtab->pages_text && vtab->journal_text) ){
     rc = SQLITE_NOMEM;
   }
   if( rc==SQLITE_OK && is_own_column(vtab->name, bloom_vtab_num_parts(vtab)) ){
