@@ -221,7 +221,9 @@ static int fill(
   assert((args!=NULL)==(vtab->args.table!=NULL) && layout->num_layers==0);
   if( rc==SQLITE_OK ) rc = set_merged_at(vtab, layout);
   if( rc==SQLITE_OK && args ){
-    rc = bloom_sql_integer(vtab->connection, &num_keys, "%z", bloom_vtab_keys_sql(vtab, args, 1));
+    char *sql = bloom_vtab_keys_sql(vtab, args, 1);
+    rc = sql ? bloom_sql_integer(vtab->connection, &num_keys, "%s", sql) : SQLITE_NOMEM;
+    sqlite3_free(sql);
   }
   if( rc!=SQLITE_OK ) return rc;
   bloom_vtab_add_layer(vtab, layout,
