@@ -16,8 +16,8 @@
 #define PAIRS_FEW 4096
 #define PAIRS_DIGIT_BITS 11
 
-/* A chain of chunks: 4 bytes, the place of the next one, and 28 of gaps, 7 bits each. */
-#define PAIRS_CHUNK_BYTES 32
+/* A chain of chunks: 4 bytes, the place of the next one, and 60 of gaps, 7 bits each. */
+#define PAIRS_CHUNK_BYTES 64
 typedef struct index_gaps {
   uint32_t first, end; /* places in chunks: of the first one, and behind the last gap; or 0 */
   uint32_t block;      /* the last one */
