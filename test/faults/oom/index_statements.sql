@@ -78,7 +78,7 @@ INSERT INTO migrated(migrated) VALUES ('merge=20');
 INSERT INTO log_index(log_index) VALUES ('optimize'); -- error
 INSERT INTO log_index VALUES (1, 'a', 2, 'b'); -- error
 CREATE VIRTUAL TABLE i USING bloom_index(log, nothing); -- error
-CREATE VIRTUAL TABLE i USING bloom_index(log, n); -- error
+CREATE VIRTUAL TABLE i USING bloom_index(log, n, probes = 99); -- error
 CREATE VIRTUAL TABLE i USING bloom_index(log, "trace", n, message LIKE REGEXP);
 PRAGMA integrity_check;
 
