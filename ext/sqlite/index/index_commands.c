@@ -365,8 +365,7 @@ static int index_check_rows(bloom_index *index, const index_layout *layout, char
   char *condition = sqlite3_mprintf("BETWEEN ?1 AND ?2 AND x.\"%w\" NOT IN (SELECT c.id FROM "
                                     "\"%w\".\"%w_changed\" AS c UNION ALL SELECT -1)",
                                     index->columns.id_name, index->schema, index->name);
-  int rc = condition ? bloom_index_merge_prepare_rows(index, &checker.rows, condition)
-    : SQLITE_NOMEM;
+  int rc = condition ? bloom_index_source_rows(index, &checker.rows, condition) : SQLITE_NOMEM;
   for(; checker.key<index->config.num_keys && rc==SQLITE_OK && *finding==NULL; checker.key++){
     rc = index_check_column(&checker);
   }

@@ -152,20 +152,6 @@ static int merge_add_row(index_merge_state *merge, sqlite3_stmt *row, int is_new
   return merge_add_entries(merge, layout->num_generations==2 && id<=layout->bound, row);
 }
 
-int bloom_index_merge_prepare_rows(bloom_index *index, sqlite3_stmt **rows, const char *condition){
-  const char *id = index->columns.id_name;
-  sqlite3_str *sql = sqlite3_str_new(index->connection->db);
-  int i;
-  sqlite3_str_appendf(sql, "SELECT x.\"%w\"", id);
-  for(i=0; i<index->config.num_keys; i++){
-    sqlite3_str_appendall(sql, ", ");
-    bloom_index_append_key(index, sql, i);
-  }
-  sqlite3_str_appendf(sql, " FROM " INDEX_SOURCE " NOT INDEXED WHERE x.\"%w\" %s ORDER BY x.\"%w\"",
-                      index->schema, index->source_name, id, condition, id);
-  return bloom_sql_prepare_text(index->connection, rows, sqlite3_str_finish(sql));
-}
-
 /* Keeps the words of a trigger that refused a row, which SQLite forgets with the next statement. */
 static void merge_keep_words(const index_merge_state *merge, int rc){
   sqlite3_vtab *base = &merge->index->base;
@@ -186,7 +172,7 @@ static int merge_changed_rows(index_merge_state *merge, sqlite3_int64 *num_left)
   while( rc==SQLITE_OK && *num_left>0
         && (rc = bloom_sql_step(index->connection, ids))==SQLITE_ROW ){
     const sqlite3_int64 id = sqlite3_column_int64(ids, 0);
-    rc = row ? SQLITE_OK : bloom_index_merge_prepare_rows(index, &row, "= ?1");
+    rc = row ? SQLITE_OK : bloom_index_source_rows(index, &row, "= ?1");
     if( rc!=SQLITE_OK ) break;
     sqlite3_bind_int64(row, 1, id);
     rc = bloom_sql_step(index->connection, row);
@@ -208,7 +194,7 @@ static int merge_new_rows(index_merge_state *merge, sqlite3_int64 max_rows){
   sqlite3_stmt *rows = NULL;
   int rc;
   if( merge->layout.has_covered && covered==INT64_MAX ) return SQLITE_OK;
-  rc = bloom_index_merge_prepare_rows(merge->index, &rows, ">= ?1");
+  rc = bloom_index_source_rows(merge->index, &rows, ">= ?1");
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 1, merge->layout.has_covered ? covered + 1
                                               : INT64_MIN);
   while( rc==SQLITE_OK && max_rows>0
@@ -298,7 +284,7 @@ static void merge_end_rebuild(index_merge_state *merge){
 static int merge_go_on_rebuild(index_merge_state *merge, int is_first, sqlite3_int64 max_rows){
   index_layout *layout = &merge->layout;
   sqlite3_stmt *rows = NULL;
-  int rc = bloom_index_merge_prepare_rows(merge->index, &rows, "BETWEEN ?1 AND ?2");
+  int rc = bloom_index_source_rows(merge->index, &rows, "BETWEEN ?1 AND ?2");
   if( !is_first && layout->bound==INT64_MAX ) max_rows = 0;
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 1, is_first ? INT64_MIN : layout->bound
                                               + (layout->bound<INT64_MAX));

@@ -82,10 +82,6 @@ void bloom_index_pairs_clear(index_pairs *pairs);
 int bloom_index_merge_core(bloom_index *index, const index_layout *before, sqlite3_int64 max_rows,
                            int *wants_rebuild);
 
-/* Compiles a SELECT of the id and the indexed columns of rows whose id meets a condition, such as
-** "= ?1", in ascending order. */
-int bloom_index_merge_prepare_rows(bloom_index *index, sqlite3_stmt **rows, const char *condition);
-
 /* -- index_commands.c ------------------------------------------------------------------ */
 
 #define INDEX_MERGE_ALL INT64_MAX

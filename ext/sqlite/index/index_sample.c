@@ -149,7 +149,7 @@ static int sample_texts(bloom_index *index, const index_rows *rows, uint32_t shi
   sqlite3_int64 block = 0;
   sqlite3_stmt *row = NULL;
   uint32_t place;
-  int rc = bloom_index_merge_prepare_rows(index, &row, ">= ?1");
+  int rc = bloom_index_source_rows(index, &row, ">= ?1");
   bloom_lists_sample_begin(sample);
   for(place=0; place<num_places && rc==SQLITE_OK; place++){
     const sqlite3_int64 wanted = bloom_index_block_of(sample_place(rows, place, num_places), shift);

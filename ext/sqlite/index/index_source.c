@@ -33,6 +33,20 @@ int bloom_index_source_ids(bloom_index *index, sqlite3_int64 *first, sqlite3_int
                            index->schema, index->source_name);
 }
 
+int bloom_index_source_rows(bloom_index *index, sqlite3_stmt **rows, const char *condition){
+  const char *id = index->columns.id_name;
+  sqlite3_str *sql = sqlite3_str_new(index->connection->db);
+  int i;
+  sqlite3_str_appendf(sql, "SELECT x.\"%w\"", id);
+  for(i=0; i<index->config.num_keys; i++){
+    sqlite3_str_appendall(sql, ", ");
+    bloom_index_append_key(index, sql, i);
+  }
+  sqlite3_str_appendf(sql, " FROM " INDEX_SOURCE " NOT INDEXED WHERE x.\"%w\" %s ORDER BY x.\"%w\"",
+                      index->schema, index->source_name, id, condition, id);
+  return bloom_sql_prepare_text(index->connection, rows, sqlite3_str_finish(sql));
+}
+
 /* Of this connection's library, and nothing in the file. */
 static const char doubt_of_version[] = "is generated, and another version of SQLite merged it";
 

@@ -25,6 +25,10 @@ const char *bloom_index_key_name(const bloom_index *index, int key);
 /* Sets *first and *last to these ids, if there are rows. */
 int bloom_index_source_ids(bloom_index *index, sqlite3_int64 *first, sqlite3_int64 *last);
 
+/* Compiles a SELECT of the id and the indexed columns of rows whose id meets a condition, such as
+** "= ?1", in ascending order. */
+int bloom_index_source_rows(bloom_index *index, sqlite3_stmt **rows, const char *condition);
+
 /* Reads a table and its columns.  SQLITE_ERROR where it has no rowid; is_strict:
 ** bloom_source_read(). */
 int bloom_index_source_read(bloom_index *index, const char *table, int is_strict,
