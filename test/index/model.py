@@ -351,7 +351,8 @@ class Run:
                 raise Differs("PRAGMA integrity_check: %r" % rows)
         for name in list(self.indexes):
             self.do(0, "DROP TABLE " + self.named(name), may_fail=False)
-        left = self.do(0, "SELECT name FROM %s.sqlite_master WHERE name LIKE '%%\\_blocks\\_%%' ESCAPE '\\'" % self.schema)
+        begins = tuple(("%s_" % name).encode() for name in self.indexes)
+        left = [name for name, in self.do(0, "SELECT name FROM %s.sqlite_master" % self.schema) if name.startswith(begins)]
         if left:
             raise Differs("left behind: %r" % left)
         self.close()
