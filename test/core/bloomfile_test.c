@@ -482,7 +482,7 @@ TEST(reading_a_file_can_be_stopped){
   };
   size_t i;
   for(i=0; i<COUNT_OF(shapes); i++){
-    const bloom_shape shape = any_shape(shapes[i].num_units, shapes[i].unit_bytes, 100);
+    const bloom_shape shape = any_shape(shapes[i].num_units, shapes[i].unit_bytes, 8);
     uint8_t *bytes = allocated(shape.num_bytes);
     stopper stops = {0, 1 << 30};
     const bloom_interrupt interrupt = {stop_reading, &stops};

@@ -295,7 +295,9 @@ static void assert_damaged(const uint8_t *bytes, size_t num_bytes, int is_damage
   filter.encoding->describe(&filter, 1, &facts);
   if( facts.note==NULL || strncmp(facts.note, "damaged: ", 9)!=0 ) fail_msg("not damaged: %s, %zu bytes", why, num_bytes);
   assert_string_equal(facts.encoding, "parquet");
-  assert_true(facts.expected_fpr>=1 && bloom_measured_fpr(&filter)>=1 && facts.num_bits<0);
+  assert_true(facts.expected_fpr>=1 && facts.num_bits<0);
+  /* Measuring asks about 131072 hashes. */
+  assert_true(num_bytes%64!=0 || bloom_measured_fpr(&filter)>=1);
   assert_true(filter.bytes==exact && filter.shape.num_bytes==num_bytes);
   assert_non_null(filter.encoding->readonly_reason(&filter));
   for(key=0; key<100; key++){
