@@ -341,6 +341,29 @@ for encoding in "UTF-8", "UTF-16le", "UTF-16be":
 
 
 @test
+def functions_that_commands_do_without(files):
+    """glob() and like() of the application, or denied by its authorizer: what bloom finds in the schema is found without them."""
+    for name, result in itertools.product(("glob", "like"), (0, 1, None)):
+        db = files.connect(cached_statements=0)
+        db.execute("CREATE TABLE t(k TEXT, n INTEGER)")
+        db.executemany("INSERT INTO t VALUES (?, ?)", [("k%d" % i, i) for i in range(1000)])
+        db.execute("CREATE VIRTUAL TABLE t_index USING bloom_index(t, n)")
+        db.execute("CREATE VIRTUAL TABLE t_k USING bloom(t, k)")  # its triggers are newer than the index
+        db.set_authorizer(lambda action, first, what, *rest: sqlite3.SQLITE_DENY if what == name else sqlite3.SQLITE_OK)
+        for denied in True, False:
+            expect(db.execute("SELECT k FROM t_index WHERE n = 77").fetchall(), [("k77",)])
+            expect(db.execute("SELECT serves, note FROM bloom_index_info('t_index')").fetchall(), [(1, None)])
+            db.set_authorizer(None)
+            db.create_function(name, 2, lambda *arguments: result)
+        for table, command in itertools.product(("t_index", "t_k"), ("merge", "rebuild", "integrity-check")):
+            db.execute("INSERT INTO %s(%s) VALUES ('%s')" % (table, table, command))
+        for table in "t_index", "t_k", "t":
+            db.execute("DROP TABLE " + table)
+        expect(db.execute("SELECT name FROM sqlite_master").fetchall(), [])
+        db.close()
+
+
+@test
 def hidden_notes(files):
     """By an authorizer, from a program that reads: then all is read."""
     db = files.connect()

@@ -186,10 +186,12 @@ int bloom_index_check_names(bloom_index *index, const char *tables, int is_creat
   int i;
   sqlite3_str_appendf(where, "(type <> 'trigger' AND name COLLATE NOCASE IN (%s)) OR (%d AND"
                       " type <> 'trigger' AND name = '%q_canary' COLLATE NOCASE AND NOT"
-                      " (type = 'table' AND rootpage > 0 AND sql GLOB '*" INDEX_CANARY_FORM "'))"
+                      " (type = 'table' AND rootpage > 0 AND substr(sql, -%d) = '" INDEX_CANARY_FORM
+                      "'))"
                       " OR (type = 'trigger' AND (tbl_name = '%q_changed' COLLATE NOCASE"
                       " OR name COLLATE NOCASE IN ('%q_guard'", tables,
-                      index->columns.id_column<0, name, name, name);
+                      index->columns.id_column<0, name, (int)strlen(INDEX_CANARY_FORM), name,
+                      name);
   for(i=0; i<INDEX_NUM_TRIGGERS; i++){
     sqlite3_str_appendf(where, ", '%q%s'", name, index_trigger_suffixes[i]);
   }

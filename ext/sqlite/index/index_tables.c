@@ -100,8 +100,9 @@ static int tables_find_left(bloom_index *index, int i, const char *name, int has
   }
   if( rc==SQLITE_OK && *is_left && !has_index ){
     rc = bloom_sql_integer(index->connection, &has_index, "SELECT 1 FROM \"%w\".sqlite_master"
-                           " WHERE type = 'index' AND tbl_name = %Q COLLATE NOCASE AND name GLOB"
-                           " 'bloom_keeps_rowids_*'", index->schema, name);
+                           " WHERE type = 'index' AND tbl_name = %Q COLLATE NOCASE AND name"
+                           " BETWEEN 'bloom_keeps_rowids_' AND 'bloom_keeps_rowids_~'",
+                           index->schema, name);
   }
   *is_left &= has_index && !has_rows;
   return rc;

@@ -246,18 +246,21 @@ static int is_of_delete(const char *sql){
 int bloom_trigger_can_stop(
   bloom_connection *connection, const char *schema, const char *sql, int *can_stop
 ){
-  sqlite3_int64 is_harmless = is_of_delete(sql);
+  int is_harmless = is_of_delete(sql), rc = SQLITE_OK;
   size_t i;
-  int rc = SQLITE_OK;
   for(i=0; i<BLOOM_COUNT_OF(harmless_triggers) && rc==SQLITE_OK && !is_harmless; i++){
     char *target;
+    const char *table = NULL;
+    sqlite3_stmt *row;
     if( sqlite3_strglob(harmless_triggers[i].trigger, sql)!=0 ) continue;
     rc = find_only_target(sql, &target);
     if( target==NULL ) continue;
-    rc = bloom_sql_integer(connection, &is_harmless,
-                           "SELECT sql GLOB %Q FROM \"%w\".sqlite_master WHERE type = 'table'"
-                           " AND name = %Q COLLATE NOCASE", harmless_triggers[i].table, schema,
-                           target);
+    /* Not by GLOB, which the application may have replaced, or its authorizer refuse. */
+    rc = bloom_sql_row(connection, &row, "SELECT sql FROM \"%w\".sqlite_master WHERE type = 'table'"
+                       " AND name = %Q COLLATE NOCASE", schema, target);
+    if( rc==SQLITE_ROW ) rc = bloom_sql_column_text(row, 0, &table);
+    is_harmless = table && sqlite3_strglob(harmless_triggers[i].table, table)==0;
+    rc = bloom_sql_end(row, rc);
     sqlite3_free(target);
   }
   *can_stop = !is_harmless;

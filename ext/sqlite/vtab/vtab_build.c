@@ -78,7 +78,7 @@ int bloom_vtab_check_names(bloom_vtab *vtab, const bloom_vtab_left *left, int is
     " (type <> 'trigger' AND name = %Q COLLATE NOCASE AND (%d OR sql IS NOT %Q))"
     " OR (type <> 'trigger' AND name = %Q COLLATE NOCASE AND (%d OR (%d AND sql IS NOT %Q)))"
     " OR (%d AND type = 'index' AND tbl_name COLLATE NOCASE IN (%Q, %Q)"
-      " AND name NOT LIKE 'sqlite_autoindex%%')"
+      " AND name NOT BETWEEN 'sqlite_autoindex' AND 'sqlite_autoindex~')"
     " OR (%d AND type = 'trigger' AND (tbl_name = %Q COLLATE NOCASE OR name COLLATE NOCASE IN"
       " ('%q_before_insert', '%q_before_update', '%q_after_update', '%q_guard')))",
     pages, left && !left->are_own_pages, vtab->pages_text,
