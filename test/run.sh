@@ -11,6 +11,8 @@ cd "$(dirname "$0")/.." || exit 1
 work=build/run
 mkdir -p $work || exit 1
 find_python
+# Freed memory is kept back for a while, but not so much that most of it is new to the kernel.
+export ASAN_OPTIONS="malloc_context_size=6:quarantine_size_mb=16${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
 find_sanitizers || leave_out 'sanitizers' "${CC:-cc} has no sanitizers here"
 
 programs=build/release/test

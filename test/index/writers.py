@@ -173,7 +173,7 @@ def texts_grow(files, num_changed):
         stop_anywhere(db)
     for then in "merge=1000", "integrity-check", "merge":
         command(db, then, "t_index")
-        for id, text in db.execute("SELECT id, substr(text, 2, 20) FROM t WHERE id % 10 < 2").fetchall():
+        for id, text in db.execute("SELECT id, substr(text, 2, 20) FROM t WHERE id % 20 < 2").fetchall():
             sql = "SELECT id FROM {t} WHERE text LIKE '%' || ? || '%'"
             same(db, sql, text, source="t", index="t_index")
             assert (id,) in db.execute(sql.replace("{t}", "t"), (text,)).fetchall()
