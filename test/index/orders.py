@@ -11,7 +11,7 @@ import sys
 from log import command, same, steps_of  # the first: it finds the others
 from cases import case, execute, expect, main, one, plan, test
 
-NUM_ROWS = 20000
+NUM_ROWS = 12000
 MESSAGE = "CASE WHEN i % 40 = 7 THEN 'a timeout ' ELSE 'all is well ' END || i"
 
 
@@ -59,7 +59,7 @@ def newest(files, sql, state):
         db.execute("UPDATE log SET ts = ts + 5000 WHERE id % 5000 = 17")
     elif state == "emptied":
         db.execute("DELETE FROM log WHERE id > %d OR id < 300" % (NUM_ROWS - 900))
-    is_short(db, sql, 15 if state == "merged" else 5)
+    is_short(db, sql, 10 if state == "merged" else 5)
 
 
 for state in "merged", "unmerged", "emptied":
@@ -92,7 +92,7 @@ def every_row(files, values, definition, encoding):
     """Whole orders, in many slices."""
     db = files.connect(":memory:")
     db.execute("PRAGMA encoding = '%s'" % encoding)
-    make(db, values, definition, num_rows=6000)
+    make(db, values, definition, num_rows=4000)
     for _ in range(2):
         for direction in "", " DESC":
             for more in "", " DESC":
