@@ -266,6 +266,10 @@ static int bloomfile_may_contain_bytes(const bloom_filter *file, const uint8_t *
 
 /* -- Statistics ------------------------------------------------------------- */
 
+/* With fewer units than this, sets are counted by how many of their bits are set, so that what
+** follows from that is computed once for each number: a small file may have millions of sets. */
+#define BLOOMFILE_MAX_COUNTED 1024
+
 /* As many sets are counted at a time as a cache line holds. */
 #define BLOOMFILE_COLUMN_BYTES ((size_t)64)
 #define BLOOMFILE_COLUMN_SETS  (BLOOMFILE_COLUMN_BYTES * 8)
@@ -283,6 +287,7 @@ typedef struct bloomfile_sums {
   uint64_t most_bits_set; /* of one set */
   double estimated_keys;  /* without those of saturated sets */
   double expected_fpr;
+  uint64_t num_sets_with[BLOOMFILE_MAX_COUNTED]; /* by number of bits; where units are few */
 } bloomfile_sums;
 
 static double bloomfile_estimated_keys(const bloom_shape *shape, uint64_t bits_set){
@@ -290,19 +295,20 @@ static double bloomfile_estimated_keys(const bloom_shape *shape, uint64_t bits_s
   return (double)num_units / shape->num_probes * bloom_log_ratio(num_units, num_units - bits_set);
 }
 
-/* Adds a set with so many bits. */
-static void bloomfile_sum_set(const bloom_shape *shape, uint64_t bits_set, bloomfile_sums *sums){
+/* Adds num_sets sets with so many bits each. */
+static void bloomfile_sum_sets(const bloom_shape *shape, uint64_t bits_set, uint64_t num_sets,
+                               bloomfile_sums *sums){
   const double fill_ratio = (double)bits_set / (double)shape->num_slots;
   double fpr = 1;
   uint32_t i;
-  if( bits_set==0 ) return;
+  if( bits_set==0 || num_sets==0 ) return;
   for(i=0; i<shape->num_probes; i++) fpr *= fill_ratio;
-  sums->num_sets++;
-  sums->bits_set += bits_set;
-  sums->expected_fpr += fpr;
+  sums->num_sets += num_sets;
+  sums->bits_set += bits_set * num_sets;
+  sums->expected_fpr += fpr * (double)num_sets;
   if( sums->most_bits_set<bits_set ) sums->most_bits_set = bits_set;
   if( bits_set<shape->num_slots ){
-    sums->estimated_keys += bloomfile_estimated_keys(shape, bits_set);
+    sums->estimated_keys += bloomfile_estimated_keys(shape, bits_set) * (double)num_sets;
   }
 }
 
@@ -319,7 +325,7 @@ static int bloomfile_sum(const bloom_filter *file, bloomfile_sums *sums){
   const bloom_shape *shape = &file->shape;
   const size_t unit_bytes = bloom_bloomfile_unit_bytes(shape);
   size_t offset, i, num_read = 0; /* bytes, since the last look for an interrupt */
-  *sums = (bloomfile_sums){0};
+  memset(sums, 0, sizeof(*sums));
   for(offset=0; offset<unit_bytes; offset+=BLOOMFILE_COLUMN_BYTES){
     const size_t num_left_bytes = unit_bytes - offset;
     const size_t num_bytes =
@@ -342,8 +348,12 @@ static int bloomfile_sum(const bloom_filter *file, bloomfile_sums *sums){
         if( bloom_is_stopped(file) ) return 0;
       }
     }
-    for(i=0; i<8*num_bytes; i++) bloomfile_sum_set(shape, counts[i], sums);
+    for(i=0; i<8*num_bytes; i++){
+      if( shape->num_slots<BLOOMFILE_MAX_COUNTED ) sums->num_sets_with[counts[i]]++;
+      else bloomfile_sum_sets(shape, counts[i], 1, sums);
+    }
   }
+  for(i=1; i<BLOOMFILE_MAX_COUNTED; i++) bloomfile_sum_sets(shape, i, sums->num_sets_with[i], sums);
   return 1;
 }
 
