@@ -302,7 +302,7 @@ def hidden_in_the_middle(files):
 LAYOUTS = {"magic": (0, "<I", 0), "number of keys": (40, "<I", 3), "rows": (32, "<Q", 2**62 + 1), "no generation": (44, "<I", 0), "three generations": (44, "<I", 3),
            "place": (56, "<I", 2), "shift": (60, "<I", 64), "spans": (64, "<I", 2**31), "hash of spans": (72, "<Q", 1), "bits of a key": (96, "<I", 37), "no bits of a key": (96, "<I", 0),
            "runs": (100, "<I", 33), "a run less": (100, "<I", 0), "last list": (120, "<Q", 2**56), "number of a run": (112, "<Q", 1), "no blocks": (140, "<I", 0),
-           "slot": (144, "<I", 127), "role": (148, "<I", 3)}
+           "entries": (128, "<Q", 2**64 - 1), "slot": (144, "<I", 127), "role": (148, "<I", 3)}
 
 
 def layout_is_damaged(files, at, form, number):

@@ -192,6 +192,22 @@ def where_it_does_not_pay(files):
 
 
 @test
+def a_merge_is_rolled_back(files):
+    """Between two rows of a query: rows that the merge took come all the same."""
+    db = make(files.connect())
+    db.isolation_level = None
+    add(db, 300)
+    db.execute("SAVEPOINT a")
+    command(db, "merge")
+    rows = db.execute("SELECT id FROM log_index ORDER BY ts")
+    found = [rows.fetchone() for _ in range(100)]
+    db.execute("ROLLBACK TO a")
+    found += rows.fetchall()
+    db.execute("RELEASE a")
+    expect(sorted(found), db.execute("SELECT id FROM log ORDER BY id").fetchall())
+
+
+@test
 def not_null(files):
     """NOT NULL is what the table says now."""
     db = make(files.connect(), num_rows=3000)

@@ -307,6 +307,9 @@ int bloom_index_config_read(bloom_index *index){
 /* No table has as many rows. */
 #define LAYOUT_MAX_ROWS ((uint64_t)1 << 62)
 
+/* No run has as many entries, and sums of runs' have 64 bits. */
+#define LAYOUT_MAX_PAIRS ((uint64_t)1 << 56)
+
 /* The layout that was read last: its bytes, and what they say. */
 struct index_layout_kept {
   uint8_t *bytes;
@@ -337,6 +340,7 @@ static void layout_record_run(index_record *record, const index_generation *gene
   record_u32(record, &role);
   record_expect(record, role<=INDEX_RUN_TARGET && run->slot<INDEX_NUM_SLOTS && run->end_block>0
                         && run->end_block<=generation->num_spans << INDEX_SPAN_LG
+                        && run->num_pairs<=LAYOUT_MAX_PAIRS
                         && (run->last==UINT64_MAX ? role==INDEX_RUN_TARGET
                             : run->last<(uint64_t)1 << 56));
   if( record->rc==SQLITE_OK ) run->role = (index_run_role)role;
@@ -429,7 +433,6 @@ static void layout_record(index_record *record, const index_config *config, inde
 static int layout_take_bytes(bloom_index *index, const void *bytes, size_t num_bytes){
   struct index_layout_kept *kept = index->layout;
   index_record record;
-  uint64_t ignored;
   uint8_t *copy;
   if( kept==NULL ){
     kept = index->layout = sqlite3_malloc64(sizeof(*kept));
@@ -446,7 +449,7 @@ static int layout_take_bytes(bloom_index *index, const void *bytes, size_t num_b
   kept->num_bytes = num_bytes;
   kept->num_keys = index->config.num_keys;
   memset(&kept->layout, 0, sizeof(kept->layout));
-  record = record_open(copy, num_bytes, &ignored);
+  record = record_open(copy, num_bytes, &kept->layout.hash);
   layout_record(&record, &index->config, &kept->layout);
   kept->is_good = record.rc==SQLITE_OK;
   return SQLITE_OK;

@@ -85,7 +85,8 @@ static int pairs_chain(index_pairs *pairs){
     index_gaps *gaps = &pairs->gaps[pairs->list[i] >> INDEX_PAIR_BLOCK_BITS];
     const uint32_t block = (uint32_t)pairs->list[i] & INDEX_PAIR_BLOCK_MASK;
     uint32_t gap = block - gaps->block; /* modulo 2^32 */
-    pairs->is_unordered |= block<gaps->block;
+    /* In a damaged table ids may not ascend, and blocks come back. */
+    pairs->is_unordered |= gaps->end>0 && block<=gaps->block;
     gaps->block = block;
     do{
       if( gaps->end%PAIRS_CHUNK_BYTES==0 ){
