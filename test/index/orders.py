@@ -204,7 +204,9 @@ def a_merge_is_rolled_back(files):
     db.execute("ROLLBACK TO a")
     found += rows.fetchall()
     db.execute("RELEASE a")
-    expect(sorted(found), db.execute("SELECT id FROM log ORDER BY id").fetchall())
+    wanted = db.execute("SELECT id FROM log ORDER BY id").fetchall()
+    expect(len(found), len(wanted))
+    assert sorted(found) == wanted
 
 
 @test
