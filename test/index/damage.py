@@ -610,6 +610,40 @@ def a_check_is_interrupted(files):
 
 
 @test
+def ids_that_come_back(files):
+    """The table's own rows are damaged: two ids take turns, of texts without a common list.  A merge ends, and no list has a block twice."""
+    num_rows, first = 3000, 100000
+    db = files.connect()
+    db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, m TEXT)")
+    db.executemany("INSERT INTO log VALUES (?, ?)", ((first + i, None if i % 2 else "abcdefghijklmnopqrstuvwxyz" * 2) for i in range(num_rows)))
+    db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, m LIKE, unmerged)")
+    root, page_bytes = one(db, "SELECT rootpage FROM sqlite_master WHERE name = 'log'"), one(db, "PRAGMA page_size")
+    db.close()
+    data = bytearray(open(files.path, "rb").read())
+
+    def damage(page):
+        at = (page - 1) * page_bytes
+        is_leaf, num_cells = data[at] == 13, struct.unpack(">H", data[at + 3:at + 5])[0]
+        for i in range(num_cells):
+            head = at + (8 if is_leaf else 12) + 2 * i
+            cell = at + struct.unpack(">H", data[head:head + 2])[0]
+            if not is_leaf:
+                damage(struct.unpack(">I", data[cell:cell + 4])[0])
+                continue
+            id = (data[cell + 1] & 127) << 14 | (data[cell + 2] & 127) << 7 | data[cell + 3]  # behind a size of one byte
+            if id >= first + num_rows // 2:
+                id = first + (num_rows // 2 - 5 if id % 2 else 50)
+                data[cell + 1:cell + 4] = bytes((128 | id >> 14, 128 | id >> 7 & 127, id & 127))
+        if not is_leaf:
+            damage(struct.unpack(">I", data[at + 8:at + 12])[0])
+    damage(root)
+    open(files.path, "wb").write(data)
+    db = files.connect()
+    expect(one(db, "SELECT id FROM log ORDER BY id LIMIT 1 OFFSET %d" % (num_rows - 2)), first + 50)
+    command(db, "merge")
+
+
+@test
 def a_check_cannot_read(files):
     """A limit of the program's forbids its statements: that is an error, and no finding."""
     db = make(files.connect(":memory:"), 100)
