@@ -124,14 +124,19 @@ static int join_copy(const index_column *column, uint64_t taken, index_run *targ
   index_union *lists = NULL;
   uint64_t num_pairs = 0, num_pending = 0, all_pairs = 0, num_tokens = 1;
   uint32_t i;
-  int is_found = 1, rc;
-  if( writer==NULL ) return SQLITE_NOMEM;
+  int is_found = 1, rc = SQLITE_OK;
   for(i=0; i<key->num_runs; i++){
     const index_run *run = &key->runs[i];
     const uint64_t last = run->last/bloom_entries_num_segments(run->end_block);
     if( !(taken >> i & 1) ) continue;
     all_pairs += run->num_pairs;
     if( last>=num_tokens ) num_tokens = last + 1;
+  }
+  if( num_tokens>INDEX_LAST_LIST/num_segments ) rc = SQLITE_CORRUPT_VTAB;
+  else if( writer==NULL ) rc = SQLITE_NOMEM;
+  if( rc!=SQLITE_OK ){
+    sqlite3_free(writer);
+    return rc;
   }
   bloom_index_run_start(writer, column, target, num_tokens*num_segments/(all_pairs + 1) + 1);
   rc = bloom_index_union_start(&lists, column->index, column->key, key, taken, 0);
