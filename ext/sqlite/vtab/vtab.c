@@ -116,7 +116,7 @@ static int read_key(const char *text, bloom_vtab_args *args, char **error){
   }
   if( is_list && token.kind==')' && args->num_columns>1 ) token = bloom_token_after(token);
   if( args->num_columns>0 && token.num_chars==0 ) return SQLITE_OK;
-  return refuse_expression("argument 2 (key) must be a column, or columns in parentheses", text,
+  return refuse_expression("argument 2 (key) must be a column, or 2 to 16 in parentheses", text,
                            args);
 }
 
