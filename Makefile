@@ -2,7 +2,7 @@
 # the commands; WERROR=1 makes warnings errors.
 
 CC       ?= cc
-OPT      ?= -O3 -g
+OPT      ?= -O3 -g1
 DESTDIR  ?=
 prefix   ?= /usr/local
 libdir   ?= $(prefix)/lib
