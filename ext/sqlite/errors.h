@@ -5,6 +5,7 @@
 #ifndef BLOOM_SQLITE_ERRORS_H
 #define BLOOM_SQLITE_ERRORS_H
 
+#include <stdarg.h>
 #include <stdint.h>
 
 #include "sqlite_api.h"
@@ -58,6 +59,7 @@ void bloom_fail_literal(sqlite3_context *context, bloom_arg arg, char *literal, 
 /* Fails a method of a virtual table: replaces *error, which SQLite frees, and returns
 ** SQLITE_ERROR, or SQLITE_NOMEM. */
 int bloom_fail_vtab(char **error, const char *format, ...);
+int bloom_fail_vtab_list(char **error, const char *format, va_list arguments);
 
 /* Returns the type of a value that cannot be a filter, for a message: as typeof() returns it, but
 ** in capitals. */

@@ -169,16 +169,21 @@ class World:
         return {}, notes
 
 
-def notes_collide(load, folder):
-    """A note of B, of a row that A changed, too, but had not merged before, has the rowid that a note of A had from a counter: the rows that the index misses."""
-    paths = [os.path.join(folder, name) for name in ("a", "b")]
+def indexed_and_its_copy(load, folder, table):
+    """A database with a table of 5,000 rows and an index over it, and a copy of its file."""
+    paths = [os.path.join(folder, table + name) for name in ("_a", "_b")]
     a = connect(paths[0], load)
-    for sql in ("CREATE TABLE before(id INTEGER PRIMARY KEY, k TEXT)", "INSERT INTO before WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) SELECT i, 'k' || i FROM n",
-                "CREATE VIRTUAL TABLE i USING bloom_index(before, k)"):
-        a.execute(sql)
+    for sql in ("CREATE TABLE %s(id INTEGER PRIMARY KEY, k TEXT)", "INSERT INTO %s WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) SELECT i, 'k' || i FROM n",
+                "CREATE VIRTUAL TABLE i USING bloom_index(%s, k)"):
+        a.execute(sql % table)
     a.close()
     shutil.copy(*paths)
-    a, b = (connect(path, load) for path in paths)
+    return [connect(path, load) for path in paths]
+
+
+def notes_collide(load, folder):
+    """A note of B, of a row that A changed, too, but had not merged before, has the rowid that a note of A had from a counter: the rows that the index misses."""
+    a, b = indexed_and_its_copy(load, folder, "before")
     for db in a, b:
         db.execute("INSERT INTO before VALUES (5001, 'x')")
     b.execute("INSERT INTO i(i) VALUES ('merge')")
@@ -199,14 +204,7 @@ def notes_collide(load, folder):
 
 def notes_left_out(load, folder):
     """Without i_changed a merged note of A is gone, and what takes its place knows nothing of the row: 'integrity-check' tells, 'rebuild' repairs."""
-    paths = [os.path.join(folder, name) for name in ("c", "d")]
-    a = connect(paths[0], load)
-    for sql in ("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT)", "INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) SELECT i, 'k' || i FROM n",
-                "CREATE VIRTUAL TABLE i USING bloom_index(t, k)"):
-        a.execute(sql)
-    a.close()
-    shutil.copy(*paths)
-    a, b = (connect(path, load) for path in paths)
+    a, b = indexed_and_its_copy(load, folder, "t")
     for db in a, b:
         db.execute("UPDATE t SET k = 'v' WHERE id = 7")
     a.execute("INSERT INTO i(i) VALUES ('merge')")

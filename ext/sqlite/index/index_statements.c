@@ -157,13 +157,11 @@ int bloom_index_statement_integer(bloom_index *index, int use, sqlite3_int64 *nu
 
 int bloom_index_fail(bloom_index *index, const char *format, ...){
   va_list arguments;
-  char *message;
+  int rc;
   va_start(arguments, format);
-  message = sqlite3_vmprintf(format, arguments);
+  rc = bloom_fail_vtab_list(&index->base.zErrMsg, format, arguments);
   va_end(arguments);
-  bloom_index_forget_message(index);
-  index->base.zErrMsg = message;
-  return message ? SQLITE_ERROR : SQLITE_NOMEM;
+  return rc;
 }
 
 int bloom_index_failure(bloom_index *index, int rc){

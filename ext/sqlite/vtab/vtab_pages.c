@@ -28,13 +28,11 @@ static const char layout_magic_cells[8] = {'b', 'l', 'o', 'o', 'm', 'v', 't', '3
 
 int bloom_vtab_fail(bloom_vtab *vtab, const char *format, ...){
   va_list arguments;
-  char *message;
+  int rc;
   va_start(arguments, format);
-  message = sqlite3_vmprintf(format, arguments);
+  rc = bloom_fail_vtab_list(&vtab->base.zErrMsg, format, arguments);
   va_end(arguments);
-  bloom_vtab_forget_message(vtab);
-  vtab->base.zErrMsg = message;
-  return message ? SQLITE_ERROR : SQLITE_NOMEM;
+  return rc;
 }
 
 void bloom_vtab_forget_message(bloom_vtab *vtab){
