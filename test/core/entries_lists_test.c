@@ -279,7 +279,7 @@ TEST(the_size_is_as_predicted){
   }
 }
 
-/* There is a lambda at which no class would take another cut; the gains are by the definition. */
+/* There is a price at which no class would take another cut; what needles read is by the definition. */
 TEST(no_class_wants_another_cut){
   uint64_t text_bytes;
   double least = 0, most = 1e30, sum = 0, num_grams = 0;
@@ -289,17 +289,17 @@ TEST(no_class_wants_another_cut){
   estimate = bloom_lists_choose(sample, 5000, 0.08, lists);
   for(class=0; class<BLOOM_LISTS_CLASSES; class++){
     const uint32_t chosen = lists->cut[class];
-    const float *cost = sample->cost[class], *gain = sample->gain[class];
+    const float *cost = sample->cost[class], *reads = sample->reads[class];
     if( sample->num_grams[class]==0 ) continue;
     for(cut=0; cut<=BLOOM_LISTS_MAX_CUT; cut++){
       const double times = sample->num_grams[class];
       const double weight = floor(sqrt(times * floor(sqrt(times * sample->num_with[class][1]))));
       double density = 0, more, less;
       for(i=0; i<1u<<cut; i++) density += sample->num_with[class][(1u << cut) + i] / 200.0 / (1u << cut);
-      assert_close((double)gain[cut], weight*density, 1e-5, "a gain");
+      assert_close((double)reads[cut], weight*density, 1e-5, "reads");
       if( cut==chosen ) sum += density * sample->num_grams[class];
       more = (double)cost[chosen] - (double)cost[cut];
-      less = (double)gain[cut] - (double)gain[chosen];
+      less = (double)reads[cut] - (double)reads[chosen];
       if( more>1e-9 && less/more<most ) most = less/more;
       if( more<-1e-9 && less/more>least ) least = less/more;
     }

@@ -11,13 +11,12 @@
 typedef struct regexp_reader {
   const uint8_t *next, *end;
   bloom_regexp *result;
-  uint32_t run;            /* where the literal at hand begins in result->bytes */
-  const uint8_t *run_text; /* and in the pattern */
-  const uint8_t *first_f;  /* the first f or s, in either case */
-  int has_foreign;         /* other characters than ASCII's, or numbers of characters */
+  uint32_t run;    /* where the open literal begins in result->bytes */
+  int has_f;       /* the pattern has an f or s, in either case */
+  int has_foreign; /* it has characters beyond ASCII, or their numbers */
   int has_flag_i;
-  int depth;
-  int is_unknown;          /* something was met that is not known here */
+  int depth;       /* of groups */
+  int is_unknown;  /* it has something whose meaning is not known here */
 } regexp_reader;
 
 static const bloom_regexp_terms regexp_nothing = {1, {0}};
@@ -68,8 +67,7 @@ static int regexp_is_hex_digit(uint8_t byte){
 
 /* Returns 1 if chars has the byte. */
 static int regexp_is_one_of(uint8_t byte, const char *chars){
-  while( *chars && (uint8_t)*chars!=byte ) chars++;
-  return *chars!=0;
+  return byte!=0 && strchr(chars, byte)!=NULL;
 }
 
 /* Returns the bytes of a character if it is one in well-formed UTF-8, else 0. */
@@ -84,13 +82,13 @@ static size_t regexp_character_bytes(const uint8_t *text, const uint8_t *end){
   return *text >> (7 - num_bytes)==(2 << num_bytes) - 2 ? num_bytes : 0;
 }
 
-/* Looks at the whole pattern.  Returns 0 if it is no text that all read alike. */
+/* Looks through the whole pattern first.  Returns 0 if it is no well-formed UTF-8. */
 static int regexp_survey(regexp_reader *reader){
   const uint8_t *text = reader->next;
   while( text<reader->end ){
     const size_t num_bytes = regexp_character_bytes(text, reader->end);
     if( num_bytes==0 ) return 0;
-    if( reader->first_f==NULL && regexp_is_one_of(*text, "fFsS") ) reader->first_f = text;
+    reader->has_f |= regexp_is_one_of(*text, "fFsS");
     if( num_bytes>1 ) reader->has_foreign = 1;
     if( *text=='\\' && reader->end - text>1 && regexp_is_one_of(text[1], "xuUNo0123456789") ){
       reader->has_foreign = 1;
@@ -113,7 +111,7 @@ static int regexp_take(regexp_reader *reader, uint8_t byte){
 
 /* -- Literals ---------------------------------------------------------------------------- */
 
-/* Requires bytes[first .. end), unless no gram is known of them. */
+/* Requires bytes[first .. end), unless they have no gram. */
 static void regexp_require(bloom_regexp *result, bloom_regexp_terms *terms, uint32_t first,
                            uint32_t end){
   uint32_t i;
@@ -124,29 +122,27 @@ static void regexp_require(bloom_regexp *result, bloom_regexp_terms *terms, uint
   result->num_literals++;
 }
 
-/* Returns 1 if every match has byte i of the run as itself, in either case.  A function that
-** ignores case may take several characters for one: U+01F0 for j and U+030C, U+FB02 for fl; Perl
-** does so across the ends of groups and classes. */
+/* Returns 1 if every match has byte i as it is, or in the other case.  A function that ignores case
+** may match one character by several: U+01F0 by j and U+030C, U+FB02 by fl.  Perl does so across
+** the ends of groups and classes, so all of the pattern may be beside the run. */
 static int regexp_is_plain(const regexp_reader *reader, uint32_t i){
   const uint8_t *bytes = reader->result->bytes;
   const int has_before = i>reader->run, has_behind = i+1<reader->result->num_bytes;
   const uint8_t byte = bytes[i];
-  int is_behind_f;
   if( byte>=0x80 || regexp_is_one_of(byte, "fiks") ) return 0;
   if( !regexp_is_letter(byte) ) return 1;
   if( has_before ? bytes[i-1]>=0x80 : reader->has_foreign ) return 0;
   if( has_behind ? bytes[i+1]>=0x80 : reader->has_foreign ) return 0;
-  is_behind_f = has_before ? regexp_is_one_of(bytes[i-1], "fs") : reader->first_f
-      && reader->first_f<reader->run_text;
-  return !is_behind_f || (byte!='t' && byte!='l');
+  return !regexp_is_one_of(byte, "tl")
+      || !(has_before ? regexp_is_one_of(bytes[i-1], "fs") : reader->has_f);
 }
 
-/* Ends the literal at hand, and requires it. */
+/* Ends the open literal, and requires it. */
 static void regexp_end_run(regexp_reader *reader, bloom_regexp_terms *terms){
   bloom_regexp *result = reader->result;
   uint32_t end = result->num_bytes;
   if( !result->ignores_case ){
-    /* A function that reads bytes finds the last character also as the begin of ill-formed ones. */
+    /* A function that reads bytes may find those of the last character within an ill-formed one. */
     if( end>reader->run && result->bytes[end-1]>=0x80 ){
       do end--; while( (result->bytes[end] & 0xc0)==0x80 );
     }
@@ -163,15 +159,14 @@ static void regexp_end_run(regexp_reader *reader, bloom_regexp_terms *terms){
   reader->run = result->num_bytes;
 }
 
-/* Appends a character to the literal at hand. */
+/* Appends a character to the open literal. */
 static void regexp_append(regexp_reader *reader, bloom_regexp_terms *terms, const uint8_t *text,
                           size_t num_bytes){
   bloom_regexp *result = reader->result;
   if( result->num_bytes + num_bytes>BLOOM_REGEXP_MAX_BYTES ){
-    regexp_end_run(reader, terms); /* what the others have no room for is not required */
+    regexp_end_run(reader, terms); /* a character without room is not required */
     return;
   }
-  if( result->num_bytes==reader->run ) reader->run_text = text;
   memcpy(result->bytes + result->num_bytes, text, num_bytes);
   result->num_bytes += (uint32_t)num_bytes;
 }
@@ -204,8 +199,8 @@ static regexp_count regexp_read_braces(regexp_reader *reader){
   return is_nonzero && is_plain ? REGEXP_REPEATED : REGEXP_OPTIONAL;
 }
 
-/* Reads the quantifiers behind an item.  Several may be one that is lazy, or each stand for itself:
-** POSIX takes +? for (...+)?. */
+/* Reads the quantifiers behind an item.  Two may be one that is lazy, as +?, or one behind the
+** other: (...+)? for POSIX. */
 static regexp_count regexp_read_count(regexp_reader *reader){
   regexp_count count = REGEXP_ONCE;
   while( regexp_is_one_of(regexp_peek(reader), "*+?{") ){
@@ -217,7 +212,7 @@ static regexp_count regexp_read_count(regexp_reader *reader){
   return count;
 }
 
-/* Reads what is behind a \ and is skipped. */
+/* Skips what belongs to a \ that is no literal. */
 static void regexp_skip_escape(regexp_reader *reader){
   const uint8_t byte = regexp_peek(reader);
   /* Quotations, references by name, control characters that take the next one whatever it is. */
@@ -239,7 +234,7 @@ static void regexp_skip_escape(regexp_reader *reader){
   }
 }
 
-/* Reads [:name:] from its second character on. */
+/* Skips the rest of [:name:] behind its [.  Returns 0 if it is none. */
 static int regexp_skip_class_name(regexp_reader *reader){
   if( !regexp_take(reader, ':') ) return 0;
   regexp_take(reader, '^');
@@ -247,11 +242,11 @@ static int regexp_skip_class_name(regexp_reader *reader){
   return regexp_take(reader, ':') && regexp_take(reader, ']');
 }
 
-/* Reads what is behind a [, its ] too. */
+/* Skips the rest of a class behind its [. */
 static void regexp_skip_class(regexp_reader *reader){
-  int may_have_ended = 0; /* for some, with what is a name or \] for others */
+  int may_have_ended = 0; /* in some dialects: at a \], or at the end of a name */
   regexp_take(reader, '^');
-  /* an empty class, or one of ] and what follows */
+  /* [] is empty in some dialects, and in others begins a class that has a ]. */
   if( regexp_peek(reader)==']' ) reader->is_unknown = 1;
   while( !reader->is_unknown && !regexp_take(reader, ']') ){
     const uint8_t byte = regexp_peek(reader);
@@ -273,6 +268,7 @@ static void regexp_skip_class(regexp_reader *reader){
   }
 }
 
+/* Skips a group's name and the byte behind it.  Returns 0 if it is none. */
 static int regexp_skip_group_name(regexp_reader *reader, uint8_t end){
   const uint8_t *begin = reader->next;
   while( regexp_is_letter(regexp_peek(reader)) || regexp_is_digit(regexp_peek(reader))
@@ -282,7 +278,7 @@ static int regexp_skip_group_name(regexp_reader *reader, uint8_t end){
   return reader->next>begin && regexp_take(reader, end);
 }
 
-/* Reads (?flags) from its third character on: it stands alone. */
+/* Reads flags that stand alone, behind their (?. */
 static void regexp_read_flags(regexp_reader *reader){
   const uint8_t *begin = reader->next;
   while( regexp_is_one_of(regexp_peek(reader), "imsuaULJ-") ){
@@ -297,8 +293,8 @@ static void regexp_read_flags(regexp_reader *reader){
 
 static void regexp_read_alternatives(regexp_reader *reader, bloom_regexp_terms *terms);
 
-/* Reads a group behind its (, with its quantifiers, and what it requires.  Of (* the alternatives
-** say that nothing is repeated. */
+/* Reads a group behind its (, with its quantifiers, and sets what it requires.  Groups that begin
+** with (* become unknown as their alternatives are read. */
 /* NOLINTNEXTLINE(misc-no-recursion): to a depth of 20 */
 static void regexp_read_group(regexp_reader *reader, bloom_regexp_terms *terms){
   int is_known = reader->depth<BLOOM_REGEXP_MAX_DEPTH, forbids = 0;
@@ -327,13 +323,13 @@ static void regexp_read_group(regexp_reader *reader, bloom_regexp_terms *terms){
   if( regexp_read_count(reader)==REGEXP_OPTIONAL || forbids ) *terms = regexp_nothing;
 }
 
-/* Returns the bytes of the character that the next item is, from its place on, which is set; 0 if
-** it is something else. */
+/* Returns how many bytes the next item has if it is a literal character, and sets their place;
+** else 0. */
 static size_t regexp_find_literal(const regexp_reader *reader, const uint8_t **text){
   const uint8_t byte = *reader->next;
   *text = reader->next;
   if( byte=='\\' ){
-    /* GNU's ends of words and texts; letters and digits are no characters either. */
+    /* GNU's ends of words and texts; letters and digits have a meaning, too. */
     if( reader->end - reader->next<2 || regexp_is_one_of(reader->next[1], "<>'`") ) return 0;
     *text = reader->next + 1;
     return **text>=' ' && **text<0x7f && !regexp_is_letter(**text) && !regexp_is_digit(**text);
@@ -342,7 +338,7 @@ static size_t regexp_find_literal(const regexp_reader *reader, const uint8_t **t
   return regexp_character_bytes(reader->next, reader->end);
 }
 
-/* Reads an item that is no literal, with its quantifiers, and adds what it requires. */
+/* Reads an item that is no literal character, with its quantifiers, and adds what it requires. */
 /* NOLINTNEXTLINE(misc-no-recursion) */
 static void regexp_read_item(regexp_reader *reader, bloom_regexp_terms *terms){
   bloom_regexp_terms of_group;
@@ -358,8 +354,7 @@ static void regexp_read_item(regexp_reader *reader, bloom_regexp_terms *terms){
       regexp_skip_class(reader);
       break;
     case '\\':
-      if( regexp_is_one_of(regexp_peek(reader), "<>'`") ) reader->next++;
-      else regexp_skip_escape(reader);
+      regexp_skip_escape(reader);
       break;
     default: /* any character, and control characters */
       break;
@@ -400,7 +395,7 @@ static void regexp_read_alternatives(regexp_reader *reader, bloom_regexp_terms *
   }
 }
 
-/* Returns 1 if the pattern has the flag i. */
+/* Reads a pattern.  Returns 1 if it has the flag i. */
 static int regexp_read_all(bloom_regexp *regexp, const uint8_t *text, size_t num_bytes,
                            int ignores_case){
   regexp_reader reader = {.next = text, .end = num_bytes ? text + num_bytes : text,
@@ -409,7 +404,7 @@ static int regexp_read_all(bloom_regexp *regexp, const uint8_t *text, size_t num
   regexp->ignores_case = ignores_case;
   reader.is_unknown = !regexp_survey(&reader);
   regexp_read_alternatives(&reader, &regexp->required);
-  /* A ) that no ( begins is left, too. */
+  /* What is left begins with a ) without its (. */
   if( reader.is_unknown || reader.next<reader.end ) regexp->required = regexp_nothing;
   return reader.has_flag_i;
 }

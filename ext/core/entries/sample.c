@@ -7,30 +7,32 @@
 
 #include "../numeric.h"
 
-/* Blocks of one segment, whose entries of a list are coded together. */
+/* A list's blocks are coded by segments of so many: entries.h. */
 #define SAMPLE_SEGMENT_BLOCKS 4096
 
-/* A row of entries is a page of 4,096 bytes; so many of them hold codes, about. */
+/* The bytes of a page for those of codes in it, about. */
 #define SAMPLE_ROW_OVERHEAD (4096.0/3930)
 
-/* Blocks by which the count of a list is too high, because it was seen. */
+/* The sample shows only lists that it has, so the number of blocks that one has in it is too high
+** on average: by about so many blocks. */
 #define SAMPLE_UNSEEN 0.5
 
-/* Lambda is 2^-16 .. 2^48, by steps of at most 2^-8 of it. */
-#define SAMPLE_LAMBDAS (1u << 14)
+/* Prices are 2^-16 .. 2^48, in 64 octaves of 256 steps. */
+#define SAMPLE_PRICES (1u << 14)
 
-/* An edge is in one of so many blocks where edges all differ, or of up to twice as many: what a
-** text begins with, what it ends with, and all of it. */
+/* If all edges of a kind differ, one list of them has one block of this many to twice as many:
+** lists of beginnings, of ends, of whole texts. */
 static const uint32_t sample_edge_rarity[BLOOM_LISTS_EDGES] = {256, 16, 32};
 
-/* Of the text's bytes edges of the end take at most this share, if texts are longer than that. */
-#define SAMPLE_END_SHARE 0.005
+/* Ends of texts whose mean length is more than so many bytes have no lists if these would take more
+** than this share of the texts' bytes. */
 #define SAMPLE_END_BYTES 64
+#define SAMPLE_END_SHARE 0.005
 
-/* The share that classes have of what entries are to take, whatever edges take. */
+/* Classes get at least this share of the room, whatever edges take. */
 #define SAMPLE_CLASSES_SHARE 0.5
 
-/* Whole texts are entered if the grams of one are in more than this share of the blocks. */
+/* Whole texts have lists if those of a text's grams leave more than this share of the blocks. */
 #define SAMPLE_MAX_PASSED (1/128.0)
 
 void bloom_lists_sample_begin(bloom_lists_sample *sample){
@@ -53,7 +55,7 @@ void bloom_lists_sample_add(bloom_lists_sample *sample, const uint32_t *grams, s
     }
     sample->num_grams[class]++;
     if( (sample->has[class][0] & 2)==0 ) sample->seen[sample->num_seen++] = (uint16_t)class;
-    /* Where a list is known, what it is cut from is, too. */
+    /* A node that is marked has marked ancestors. */
     for(; node>0 && (sample->has[class][node/64] >> node%64 & 1)==0; node/=2){
       sample->has[class][node/64] |= (uint64_t)1 << node%64;
       sample->num_with[class][node]++;
@@ -105,21 +107,20 @@ static double sample_log2(double ratio){
   return bloom_log_ratio((uint64_t)(ratio*65536), 65536) / 0.69314718055994530942;
 }
 
-/* Returns the bits that a list takes for each block of the table, if each has it with probability
-** p. */
+/* Returns the bits that a list takes, divided by the blocks of the table, if a block has it with
+** probability p. */
 static double sample_cost_at(double p, double num_blocks){
   const double segment = num_blocks<SAMPLE_SEGMENT_BLOCKS ? num_blocks : SAMPLE_SEGMENT_BLOCKS;
   const double count = p*segment, few = count<segment/2 ? count : segment - count;
-  /* The gap of numbers, then how many blocks: the gamma code; with a chance of count where that
-  ** is below 1. */
+  /* In each segment that has the list: the gap of ids, and the number of blocks in gamma code.
+  ** Where count is below 1, it is the probability that a segment has it. */
   const double head = count<1 ? count*3 : 3 + 2*sample_log2(count);
   const double blocks = few<=3 ? few*sample_log2(segment) : few*(sample_log2(segment/few) + 1.5);
   return (head + (blocks<segment ? blocks : segment)) / segment;
 }
 
-/* Returns the same for a list that num_with of num_sampled blocks have.  The lists of which a
-** sample has few blocks are rarer than they look: others like them were not seen at all, and what
-** has one block in the sample is of about half a block in as many. */
+/* Returns the same for a list that num_with of num_sampled blocks have, and for its share of the
+** lists that are as rare and not in the sample. */
 static double sample_cost(uint32_t num_with, uint32_t num_sampled, double num_blocks){
   const double seen = (double)num_with/num_sampled;
   const double p = seen - SAMPLE_UNSEEN/num_sampled * (1 - num_sampled/num_blocks);
@@ -135,7 +136,7 @@ static double sample_root(uint64_t square){
   return (double)root;
 }
 
-/* Returns the share of blocks that a list of a class has on average, if the class is cut so. */
+/* Returns the share of the blocks that one of a class's lists has, on average. */
 static double sample_density(const bloom_lists_sample *sample, uint32_t class, uint32_t cut){
   const uint32_t num_lists = (uint32_t)1 << cut;
   uint64_t sum = 0;
@@ -144,7 +145,7 @@ static double sample_density(const bloom_lists_sample *sample, uint32_t class, u
   return (double)sum / num_lists / sample->num_blocks;
 }
 
-/* Sets the costs and gains of the cuts of a class. */
+/* Sets cost and reads of all cuts of a class. */
 static void sample_weigh(bloom_lists_sample *sample, uint32_t class){
   const double num_grams = sample->num_grams[class];
   const double root = sample_root((uint64_t)sample->num_grams[class] * sample->num_with[class][1]);
@@ -155,24 +156,24 @@ static void sample_weigh(bloom_lists_sample *sample, uint32_t class){
     double cost = 0;
     for(i=0; i<(uint32_t)1<<cut; i++) cost += (double)sample->cost_of[num_with[i]];
     sample->cost[class][cut] = (float)cost;
-    sample->gain[class][cut] = (float)(weight * sample_density(sample, class, cut));
+    sample->reads[class][cut] = (float)(weight * sample_density(sample, class, cut));
   }
 }
 
-/* Cuts the classes by a lambda, of which a higher number has a greater one.  Returns the bits for
-** each block. */
+/* Chooses the cuts of all classes at a price: 0 .. SAMPLE_PRICES - 1 is its number, 256 for each
+** octave.  Returns the bits that they take for each block. */
 static double sample_cut(const bloom_lists_sample *sample, uint32_t number, uint8_t *cut){
-  const double lambda = (double)(256 + number%256) * (double)((uint64_t)1 << number/256)
+  const double price = (double)(256 + number%256) * (double)((uint64_t)1 << number/256)
       / (1 << 24);
   double bits = 0;
   uint32_t class, i;
   for(class=0; class<BLOOM_LISTS_CLASSES; class++){
-    const float *cost = sample->cost[class], *gain = sample->gain[class];
+    const float *cost = sample->cost[class], *reads = sample->reads[class];
     double best = 0;
-    cut[class] = BLOOM_LISTS_EVEN_CUT; /* of a class that the sample has not seen */
+    cut[class] = BLOOM_LISTS_EVEN_CUT; /* of classes that are not in the sample */
     if( sample->num_grams[class]==0 ) continue;
     for(i=0; i<=BLOOM_LISTS_MAX_CUT; i++){
-      const double sum = (double)gain[i] + lambda*(double)cost[i];
+      const double sum = (double)reads[i] + price*(double)cost[i];
       if( i>0 && sum>=best ) continue;
       best = sum;
       cut[class] = (uint8_t)i;
@@ -182,7 +183,7 @@ static double sample_cut(const bloom_lists_sample *sample, uint32_t number, uint
   return bits;
 }
 
-/* Chooses the lists of a kind of edges.  Returns the bits that they take for each block. */
+/* Chooses how many lists a kind of edges has.  Returns the bits that they take for each block. */
 static double sample_choose_edge(const bloom_lists_sample *sample, bloom_lists_edge_kind kind,
                                  double num_blocks, bloom_lists *lists){
   const double of_block = (double)sample->num_edges[kind] / sample->num_blocks;
@@ -191,12 +192,13 @@ static double sample_choose_edge(const bloom_lists_sample *sample, bloom_lists_e
   for(*bits=1; *bits<BLOOM_LISTS_MAX_EDGE_BITS
       && (double)((uint32_t)1 << *bits)<of_block*sample_edge_rarity[kind]; (*bits)++){}
   num_lists = (double)((uint32_t)1 << *bits);
-  /* At once they may be in one half of the lists at most. */
+  /* The most lists may be too few: then half of them are in a block. */
   return num_lists * sample_cost_at(of_block/num_lists<0.5 ? of_block/num_lists : 0.5, num_blocks)
       * SAMPLE_ROW_OVERHEAD;
 }
 
-/* Chooses the lists of edges, of the whole text if has_whole.  Returns the bits that they take. */
+/* Chooses how many lists all edges have, whole texts none unless has_whole.  Returns the bits that
+** they take for each block. */
 static double sample_choose_edges(const bloom_lists_sample *sample, double num_blocks,
                                   double bits_of_text, int has_whole, bloom_lists *lists){
   const double bytes_per_text = sample->num_texts ? (double)sample->num_bytes/sample->num_texts : 0;
@@ -211,8 +213,8 @@ static double sample_choose_edges(const bloom_lists_sample *sample, double num_b
   return of_begin + of_end + of_whole;
 }
 
-/* Returns the share of the blocks that the grams of a text are in, on average over those that were
-** kept, if grams come independently of each other. */
+/* Returns the share of the blocks that have all lists of a text's grams, if these were independent
+** of each other: the mean over the texts that were kept. */
 static double sample_passed(const bloom_lists_sample *sample, const bloom_lists *lists){
   const uint32_t num_kept = sample->num_kept<BLOOM_LISTS_SAMPLE_TEXTS ? sample->num_kept
       : BLOOM_LISTS_SAMPLE_TEXTS;
@@ -231,11 +233,11 @@ static double sample_passed(const bloom_lists_sample *sample, const bloom_lists 
   return num_kept>0 ? sum/num_kept : 0;
 }
 
-/* Cuts the classes so that they take num_bits of a block, or as few as they can.  Returns what they
-** take. */
+/* Chooses the cuts of all classes at the lowest price at which they take at most num_bits for each
+** block, or at the highest.  Returns what they take. */
 static double sample_cut_for(const bloom_lists_sample *sample, double num_bits, uint8_t *cut){
   uint32_t number = 0, step;
-  for(step=SAMPLE_LAMBDAS/2; step>0; step/=2){
+  for(step=SAMPLE_PRICES/2; step>0; step/=2){
     if( sample_cut(sample, number + step - 1, cut)>num_bits ) number += step;
   }
   return sample_cut(sample, number, cut);
@@ -252,7 +254,7 @@ bloom_lists_estimate bloom_lists_choose(bloom_lists_sample *sample, uint64_t num
     return (bloom_lists_estimate){0, 0};
   }
   if( num_blocks<num_sampled ) num_blocks = num_sampled;
-  bits_of_text = 8.0*(double)sample->num_bytes / num_sampled; /* of a block */
+  bits_of_text = 8.0*(double)sample->num_bytes / num_sampled; /* in a block */
   for(i=1; i<=num_sampled; i++){
     sample->cost_of[i] = (float)(sample_cost(i, num_sampled, (double)num_blocks)
                                  * SAMPLE_ROW_OVERHEAD);

@@ -374,53 +374,39 @@ static int needle_is_loose(needle *reading, uint32_t character){
   return reading->is_after_80 && character>=0x80 && character<0xc0;
 }
 
-static void needle_read_all(needle *reading, const uint8_t *text, size_t num_bytes){
-  const int is_equal = reading->kind==BLOOM_NEEDLE_EQUAL
-      || reading->kind==BLOOM_NEEDLE_EQUAL_RTRIM;
-  uint32_t character;
-  int ends_alike; /* the text ends where the needle does */
-  reading->text = text;
-  reading->end = num_bytes ? text + num_bytes : text;
-  /* The mark goes with the first bytes, and is gone with the first wildcard. */
-  reading->window.num_bytes = reading->kind!=BLOOM_NEEDLE_PART;
-  reading->num_first = reading->kind!=BLOOM_NEEDLE_PART ? 0 : 3;
-  if( reading->kind==BLOOM_NEEDLE_EQUAL ){
-    const uint32_t whole = text_whole_edge(text, reading->end);
-    if( whole ) needle_add(reading, whole, 1);
-  }
-  while( (character = needle_read(reading))!=0 ){
-    const int is_wildcard = needle_is_wildcard(reading, character);
-    if( character=='[' && reading->kind==BLOOM_NEEDLE_GLOB ) character = needle_read_class(reading);
-    if( is_wildcard || needle_is_loose(reading, character) ){
-      needle_end_run(reading, is_equal);
-    }else{
-      uint32_t grams[BLOOM_TEXT_PER_CHARACTER];
-      needle_add_grams(reading, grams, text_add(&reading->window, character, grams));
-    }
-  }
-  /* At a NUL each text ends. */
-  ends_alike = reading->kind!=BLOOM_NEEDLE_PART
-      && (reading->kind!=BLOOM_NEEDLE_EQUAL_RTRIM || reading->text!=reading->end);
-  if( ends_alike && reading->window.num_bytes>=3 ){
-    /* A text may have bytes before the window's, if it has no more than three. */
-    needle_add(reading, bloom_text_end_edge(&reading->window), reading->window.bytes >> 24!=0);
-  }
-  needle_end_run(reading, ends_alike);
-}
-
 size_t bloom_needle_ranges(const bloom_lists *lists, bloom_needle_kind kind, const uint8_t *text,
                            size_t num_bytes, bloom_lists_range *ranges, size_t num_ranges,
                            size_t max_ranges){
-  needle reading = {.kind = kind, .lists = lists, .ranges = ranges, .num_ranges = num_ranges,
-                    .max_ranges = max_ranges};
-  assert( lists!=NULL && (text!=NULL || num_bytes==0) && num_ranges<=max_ranges );
-  needle_read_all(&reading, text, num_bytes);
+  const int is_part = kind==BLOOM_NEEDLE_PART, is_rtrim = kind==BLOOM_NEEDLE_EQUAL_RTRIM;
+  needle reading = {
+    .text = text, .end = num_bytes ? text + num_bytes : text, .kind = kind,
+    .window = {.num_bytes = !is_part}, /* the mark, which is gone with the first wildcard */
+    .num_first = is_part ? 3 : 0,
+    .lists = lists, .ranges = ranges, .num_ranges = num_ranges, .max_ranges = max_ranges,
+  };
+  uint32_t character;
+  int ends_alike; /* the text ends where the needle does */
+  assert( (text!=NULL || num_bytes==0) && num_ranges<=max_ranges );
+  if( kind==BLOOM_NEEDLE_EQUAL ){
+    const uint32_t whole = text_whole_edge(text, reading.end);
+    if( whole ) needle_add(&reading, whole, 1);
+  }
+  while( (character = needle_read(&reading))!=0 ){
+    const int is_wildcard = needle_is_wildcard(&reading, character);
+    if( character=='[' && kind==BLOOM_NEEDLE_GLOB ) character = needle_read_class(&reading);
+    if( is_wildcard || needle_is_loose(&reading, character) ){
+      needle_end_run(&reading, kind==BLOOM_NEEDLE_EQUAL || is_rtrim);
+    }else{
+      uint32_t grams[BLOOM_TEXT_PER_CHARACTER];
+      needle_add_grams(&reading, grams, text_add(&reading.window, character, grams));
+    }
+  }
+  /* At a NUL each text ends. */
+  ends_alike = !is_part && (!is_rtrim || reading.text!=reading.end);
+  if( ends_alike && reading.window.num_bytes>=3 ){
+    /* A text may have bytes before the window's, if it has no more than three. */
+    needle_add(&reading, bloom_text_end_edge(&reading.window), reading.window.bytes >> 24!=0);
+  }
+  needle_end_run(&reading, ends_alike);
   return reading.num_ranges;
-}
-
-int bloom_needle_is_empty(bloom_needle_kind kind, const uint8_t *text, size_t num_bytes){
-  needle reading = {.kind = kind};
-  assert( text!=NULL || num_bytes==0 );
-  needle_read_all(&reading, text, num_bytes);
-  return reading.num_ranges==0;
 }

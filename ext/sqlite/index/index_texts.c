@@ -20,8 +20,9 @@
 
 /* -- Lists ----------------------------------------------------------------------------------- */
 
-/* The lists that were read last. */
+/* The lists of a column and a generation's place that were read last. */
 struct index_lists_kept {
+  int is_read; /* 0: reading them failed */
   uint64_t number;
   bloom_lists lists;
 };
@@ -46,13 +47,16 @@ int bloom_index_lists_read(bloom_index *index, const index_generation *generatio
   struct index_lists_kept **place = &index->lists[key][generation->place], *kept;
   sqlite3_stmt *row;
   int rc;
-  *lists = NULL;
-  if( *place && (*place)->number==number ){
-    *lists = &(*place)->lists;
-    return SQLITE_OK;
+  if( *place==NULL ){
+    *place = sqlite3_malloc64(sizeof(**place));
+    if( *place==NULL ) return SQLITE_NOMEM;
+    (*place)->is_read = 0;
   }
-  kept = sqlite3_malloc64(sizeof(*kept));
-  if( kept==NULL ) return SQLITE_NOMEM;
+  kept = *place;
+  *lists = &kept->lists;
+  if( kept->is_read && kept->number==number ) return SQLITE_OK;
+  kept->is_read = 0;
+  kept->number = number;
   rc = bloom_index_statement_take(index, INDEX_USE_BY_TEXT, &row, "SELECT e.data FROM"
                                   " \"%w\".\"%w_entries%d\" AS e WHERE e.rowid = %d",
                                   index->schema, index->name, key + 1,
@@ -60,23 +64,15 @@ int bloom_index_lists_read(bloom_index *index, const index_generation *generatio
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
   if( rc==SQLITE_ROW ){
     const uint8_t *bytes = sqlite3_column_blob(row, 0);
-    rc = SQLITE_CORRUPT_VTAB;
-    if( bytes && sqlite3_column_bytes(row, 0)==BLOOM_LISTS_BYTES + 8
-       && bloom_load64_le(bytes + BLOOM_LISTS_BYTES)==lists_checksum(bytes, number)
-       && bloom_lists_unpack(&kept->lists, bytes) ) rc = SQLITE_OK;
-  }else if( rc==SQLITE_DONE || rc==SQLITE_ERROR ){
-    rc = SQLITE_CORRUPT_VTAB;
+    kept->is_read = bytes && sqlite3_column_bytes(row, 0)==BLOOM_LISTS_BYTES + 8
+        && bloom_load64_le(bytes + BLOOM_LISTS_BYTES)==lists_checksum(bytes, number)
+        && bloom_lists_unpack(&kept->lists, bytes);
+  }
+  if( rc==SQLITE_ROW || rc==SQLITE_DONE || rc==SQLITE_ERROR ){
+    rc = kept->is_read ? SQLITE_OK : SQLITE_CORRUPT_VTAB;
   }
   bloom_index_statement_give_back(index, row, rc==SQLITE_OK);
-  if( rc!=SQLITE_OK ){
-    sqlite3_free(kept);
-    return rc;
-  }
-  sqlite3_free(*place);
-  *place = kept;
-  kept->number = number;
-  *lists = &kept->lists;
-  return SQLITE_OK;
+  return rc;
 }
 
 int bloom_index_lists_write(bloom_index *index, index_generation *generation, int key,
@@ -117,6 +113,10 @@ int bloom_index_text_begin(bloom_text *reading, char digits[24], const index_key
 
 /* -- Patterns -------------------------------------------------------------------------------- */
 
+static bloom_needle_kind like_needle(index_condition_kind kind){
+  return kind==INDEX_GLOB ? BLOOM_NEEDLE_GLOB : BLOOM_NEEDLE_LIKE;
+}
+
 size_t bloom_index_needle_like(const bloom_index *index, const bloom_lists *lists,
                                index_condition_kind kind, sqlite3_value *pattern,
                                bloom_lists_range *ranges){
@@ -126,8 +126,8 @@ size_t bloom_index_needle_like(const bloom_index *index, const bloom_lists *list
   const int num_bytes = text ? sqlite3_value_bytes(pattern) : 0;
   /* A longer one is an error of the function, if there is a row. */
   if( num_bytes>max_bytes ) return 0;
-  return bloom_needle_ranges(lists, kind==INDEX_GLOB ? BLOOM_NEEDLE_GLOB : BLOOM_NEEDLE_LIKE, text,
-                             (size_t)num_bytes, ranges, 0, INDEX_MAX_RANGES);
+  return bloom_needle_ranges(lists, like_needle(kind), text, (size_t)num_bytes, ranges, 0,
+                             INDEX_MAX_RANGES);
 }
 
 size_t bloom_index_needle_equal(const bloom_index *index, const bloom_lists *lists, int key,
@@ -203,31 +203,32 @@ size_t bloom_index_like_beginning(index_condition_kind kind, const unsigned char
 }
 
 int bloom_index_like_read_literal(index_condition *condition, sqlite3_value *literal){
+  const index_condition_kind kind = condition->kind;
   sqlite3_value *copy;
   const uint8_t *text;
-  int is_empty = 0, has_beginning = 0, rc = SQLITE_OK;
+  size_t num_bytes;
+  int has_ranges;
   if( literal==NULL || sqlite3_value_type(literal)!=SQLITE_TEXT ) return SQLITE_OK;
   copy = sqlite3_value_dup(literal);
   text = copy ? sqlite3_value_text(copy) : NULL;
   if( text==NULL ){
-    rc = SQLITE_NOMEM;
-  }else if( index_is_regexp(condition->kind) ){
-    bloom_regexp regexp;
-    uint32_t i;
-    rc = bloom_index_regexp_read(copy, condition->kind, &regexp);
-    for(i=0; i<regexp.required.num_terms; i++) is_empty |= regexp.required.terms[i]==0;
-  }else{
-    is_empty = bloom_needle_is_empty(condition->kind==INDEX_GLOB ? BLOOM_NEEDLE_GLOB
-                                     : BLOOM_NEEDLE_LIKE, text, (size_t)sqlite3_value_bytes(copy));
+    sqlite3_value_free(copy);
+    return SQLITE_NOMEM;
   }
-  if( text ) has_beginning = bloom_index_like_beginning(condition->kind, text)>0;
-  if( is_empty ){
+  num_bytes = (size_t)sqlite3_value_bytes(copy);
+  if( index_is_regexp(kind) ){
+    bloom_regexp regexp;
+    has_ranges = bloom_regexp_read(&regexp, text, num_bytes, kind==INDEX_REGEXP_IN_ANY_CASE);
+  }else{
+    has_ranges = bloom_needle_ranges(NULL, like_needle(kind), text, num_bytes, NULL, 0, 0)>0;
+  }
+  if( !has_ranges ){
     condition->is_short = condition->key>=0;
     condition->key = -1;
   }
-  if( !has_beginning ) condition->zone = -1;
+  if( bloom_index_like_beginning(kind, text)==0 ) condition->zone = -1;
   sqlite3_value_free(copy);
-  return rc;
+  return SQLITE_OK;
 }
 
 int bloom_index_are_built_in(bloom_index *index, const index_function *functions, int num_functions,
