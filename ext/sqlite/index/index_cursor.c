@@ -395,7 +395,7 @@ static int cursor_look_up(index_cursor *cursor, sqlite3_value **args, index_form
                                 &is_free);
   }
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
-    forms[i] = bloom_index_pass_form(index, plan, i, values, &cursor->lists[i]);
+    forms[i] = bloom_index_pass_form(index, &plan->conditions[i], values[i], &cursor->lists[i]);
     /* For each interval the source would read the list once more: SQLite checks it. */
     if( plan->conditions[i].is_list && !is_free && order_key<0 ) forms[i] = INDEX_FORM_NONE;
     if( is_free ) rc = bloom_index_numbers_form(index, &plan->conditions[i], values[i],

@@ -124,51 +124,35 @@ static int plan_condition(const bloom_index *index, sqlite3_index_info *info, in
   return condition->key>=0 || condition->zone>=0 || !condition->is_unpassed;
 }
 
-/* Returns 1 if there is a constraint < or >= on a column.  SQLite makes these of `LIKE 'begin%'`
-** and filters by them: if LIKE is omitted in an ON clause, an outer join loses its rows. */
-static int plan_has_range(const sqlite3_index_info *info, int column){
-  int i;
-  for(i=0; i<info->nConstraint; i++){
-    const int op = info->aConstraint[i].op;
-    if( info->aConstraint[i].iColumn==column && (op==SQLITE_INDEX_CONSTRAINT_GE
-                                                 || op==SQLITE_INDEX_CONSTRAINT_LT) ) return 1;
-  }
-  return 0;
-}
-
-/* Returns 1 if two constraints may be the ends of the range that SQLite made of `LIKE 'begin%'`:
-** >= 'BEGIN', < 'begio'. */
-static int plan_are_ends(sqlite3_index_info *info, int number, int other){
+/* Returns 1 if a constraint may be an end of the range that SQLite makes of `LIKE 'begin%'`:
+** >= 'BEGIN', or < 'begio'.  It shows them as literals, from 3.38 on. */
+static int plan_is_end(sqlite3_index_info *info, int number){
   const struct sqlite3_index_constraint *all = info->aConstraint;
   const int is_begin = all[number].op==SQLITE_INDEX_CONSTRAINT_GE;
-  const int begin = is_begin ? number : other, end = is_begin ? other : number;
-  int first, last;
-  if( all[begin].op!=SQLITE_INDEX_CONSTRAINT_GE || all[end].op!=SQLITE_INDEX_CONSTRAINT_LT
-   || all[begin].iColumn!=all[end].iColumn ) return 0;
-  first = plan_last_byte(plan_literal(info, begin));
-  last = plan_last_byte(plan_literal(info, end));
-  return first!=0 && (first + 1==last || (first | 0x20) + 1==last);
-}
-
-/* Returns the first constraint from `first` on that may be the other end of such a range; -1:
-** none. */
-static int plan_find_end(sqlite3_index_info *info, int number, int first){
-  int i = first;
-  while( i<info->nConstraint && !plan_are_ends(info, number, i) ) i++;
-  return i<info->nConstraint ? i : -1;
+  const int last = plan_last_byte(plan_literal(info, number));
+  int i;
+  if( last==0 || (!is_begin && all[number].op!=SQLITE_INDEX_CONSTRAINT_LT) ) return 0;
+  for(i=0; i<info->nConstraint; i++){
+    int begin, end, other;
+    if( all[i].iColumn!=all[number].iColumn || all[i].op!=(is_begin ? SQLITE_INDEX_CONSTRAINT_LT
+                                                           : SQLITE_INDEX_CONSTRAINT_GE) ) continue;
+    other = plan_last_byte(plan_literal(info, i));
+    begin = is_begin ? last : other;
+    end = is_begin ? other : last;
+    if( begin!=0 && (begin + 1==end || (begin | 0x20) + 1==end) ) return 1;
+  }
+  return 0;
 }
 
 /* Returns 1 if a pattern has a beginning: SQLite made a range of it, or it is a literal, and the
 ** column is TEXT.  If that looks like a number, SQLite makes no range of it for a virtual table,
 ** but for the source, where nothing is one. */
-static int plan_has_beginning(const bloom_index *index, sqlite3_index_info *info, int number,
-                              const index_condition *condition){
-  const unsigned char *text = plan_text(plan_literal(info, number));
+static int plan_has_beginning(const bloom_index *index, sqlite3_index_info *info,
+                              const index_condition *condition, sqlite3_value *literal){
+  const unsigned char *text = plan_text(literal);
   int i;
   for(i=0; i<info->nConstraint; i++){
-    if( info->aConstraint[i].iColumn==condition->column
-       && info->aConstraint[i].op==SQLITE_INDEX_CONSTRAINT_GE
-       && plan_find_end(info, i, 0)>=0 ) return 1;
+    if( info->aConstraint[i].iColumn==condition->column && plan_is_end(info, i) ) return 1;
   }
   return text && bloom_index_affinity(index, condition)=='t'
     && !index_is_regexp(condition->kind)
@@ -220,10 +204,12 @@ static int plan_can_omit(bloom_index *index, sqlite3_index_info *info, int numbe
   const index_group group = index_group_of(condition->kind);
   char affinity;
   if( condition->is_unpassed || condition->is_list ) return 0;
-  /* A pattern that is a BLOB means other characters in UTF-16, so it is not passed. */
+  /* A pattern that is a BLOB means other characters in UTF-16, so it is not passed.  SQLite filters
+  ** by the range that it makes of one with a beginning: if that were omitted in an ON clause, an
+  ** outer join would lose its rows. */
   if( index_is_pattern(condition->kind) ){
     return index->letter_bytes==1 && group==INDEX_PATTERN && !(flags & INDEX_PLAN_UNCHECKED)
-      && !plan_has_range(info, info->aConstraint[number].iColumn);
+      && !condition->has_beginning;
   }
   if( group==INDEX_NULL_TEST ) return 1;
   if( !condition->is_on_id ){
@@ -240,32 +226,8 @@ static int plan_can_omit(bloom_index *index, sqlite3_index_info *info, int numbe
   }
   /* Beside numbers all is converted, in the source as here. */
   affinity = bloom_index_affinity(index, condition);
-  return affinity!='t' && affinity!='b' && sqlite3_libversion_number()>=3038000
-      && !(flags & INDEX_PLAN_UNCHECKED) && index->letter_bytes==1;
-}
-
-/* Pairs the two ends that SQLite may have made of `column LIKE 'begin%'`: BLOBs lie outside of
-** such a range, so that they are passed together, or none.  of: the conditions' constraints. */
-static void plan_find_partners(sqlite3_index_info *info, index_plan *plan, const int *of){
-  int i, j;
-  for(i=0; i<plan->num_conditions; i++){
-    index_condition *condition = &plan->conditions[i], *other;
-    int number = -1;
-    while( condition->partner<0 && (number = plan_find_end(info, of[i], number + 1))>=0 ){
-      info->aConstraintUsage[of[i]].omit = 0;
-      for(j=0; j<plan->num_conditions && of[j]!=number; j++){}
-      other = &plan->conditions[j];
-      if( j==plan->num_conditions || other->partner>=0
-       || sqlite3_stricmp(other->collation, condition->collation)!=0 ) continue;
-      condition->partner = j;
-      other->partner = i;
-      condition->has_beginning = other->has_beginning = 1;
-      other->is_unpassed |= condition->is_unpassed;
-      condition->is_unpassed = other->is_unpassed;
-      info->aConstraintUsage[number].omit = 0;
-    }
-    if( condition->partner<0 && plan_find_end(info, of[i], 0)>=0 ) condition->is_unpassed = 1;
-  }
+  return affinity!='t' && affinity!='b' && !(flags & INDEX_PLAN_UNCHECKED)
+      && index->letter_bytes==1;
 }
 
 /* Returns 1 if SQLite may have made this end of a LIKE or GLOB that is taken itself.  From 3.38 on
@@ -276,7 +238,7 @@ static int plan_is_range_of_pattern(const bloom_index *index, sqlite3_index_info
   int i;
   if( constraint->op!=SQLITE_INDEX_CONSTRAINT_GE
      && constraint->op!=SQLITE_INDEX_CONSTRAINT_LT ) return 0;
-  if( sqlite3_libversion_number()>=3038000 && plan_find_end(info, number, 0)<0 ) return 0;
+  if( sqlite3_libversion_number()>=3038000 && !plan_is_end(info, number) ) return 0;
   for(i=0; i<info->nConstraint; i++){
     if( info->aConstraint[i].iColumn==constraint->iColumn && info->aConstraint[i].usable
      && plan_condition(index, info, i, &pattern) && index_is_pattern(pattern.kind) ) return 1;
@@ -298,9 +260,7 @@ static int plan_check_pattern(bloom_index *index, index_plan *plan, sqlite3_valu
 
 /* Sets the plan's conditions to the constraints that entries, ids or the source can answer. */
 static int plan_conditions(bloom_index *index, sqlite3_index_info *info, index_plan *plan){
-  int of[INDEX_MAX_CONDITIONS];
   int i, rc = SQLITE_OK;
-  plan->num_conditions = 0;
   for(i=0; i<info->nConstraint && rc==SQLITE_OK && plan->num_conditions<INDEX_MAX_CONDITIONS; i++){
     index_condition condition;
     sqlite3_value *literal;
@@ -315,18 +275,20 @@ static int plan_conditions(bloom_index *index, sqlite3_index_info *info, index_p
     literal = condition.is_list ? NULL : plan_literal(info, i);
     condition.is_literal = literal!=NULL;
     if( index_is_pattern(condition.kind) ){
-      condition.has_beginning = plan_has_beginning(index, info, i, &condition);
+      condition.has_beginning = plan_has_beginning(index, info, &condition, literal);
       rc = plan_check_pattern(index, plan, literal, &condition);
       if( condition.is_unpassed ) continue;
     }
     if( plan_is_of_pattern(index, &condition, literal) ) condition.is_unpassed = 1;
     info->aConstraintUsage[i].omit = plan_can_omit(index, info, i, &condition, literal,
                                                       plan->flags)!=0;
-    of[plan->num_conditions] = i;
+    if( condition.kind==INDEX_LT && plan_is_end(info, i) ){
+      condition.is_end = condition.has_beginning = 1;
+      info->aConstraintUsage[i].omit = 0;
+    }
     plan->conditions[plan->num_conditions++] = condition;
     info->aConstraintUsage[i].argvIndex = plan->num_conditions;
   }
-  plan_find_partners(info, plan, of);
   return rc;
 }
 
@@ -477,7 +439,7 @@ static int plan_find_access(bloom_index *index, sqlite3_index_info *info, const 
   }
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
     index_list prefixes = {.num_values = 0};
-    forms[i] = bloom_index_pass_form(index, plan, i, literals, &list);
+    forms[i] = bloom_index_pass_form(index, &plan->conditions[i], literals[i], &list);
     rc = bloom_index_numbers_form(index, &plan->conditions[i], literals[i], &prefixes, &forms[i]);
     bloom_index_list_free(&prefixes);
   }

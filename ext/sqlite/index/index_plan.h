@@ -57,8 +57,8 @@ typedef struct index_condition {
   int is_literal;  /* its value is a literal in the statement's text */
   int is_unpassed; /* SQLite checks it, and the source does not */
   int is_short;      /* a literal pattern without a piece; not in the text of a plan */
-  int has_beginning; /* it is a pattern, or its range, by which the source may be searched */
-  int partner;     /* the other one of the ranges that SQLite makes of LIKE 'begin%'; -1: none */
+  int is_end;        /* SQLite may have made it, a `<`, of LIKE 'begin%', which finds BLOBs, too */
+  int has_beginning; /* it is a pattern, or such an end, by which the source may be searched */
   char collation[INDEX_MAX_COLLATION]; /* it compares by this one; "": by the column's own */
 } index_condition;
 
@@ -76,7 +76,7 @@ static inline const char *bloom_index_name_of(const bloom_index *index,
 
 /* One of a kind, which nothing serves yet. */
 #define INDEX_CONDITION(its_kind) (index_condition){ \
-  .kind = (index_condition_kind)(its_kind), .column = -1, .key = -1, .zone = -1, .partner = -1 }
+  .kind = (index_condition_kind)(its_kind), .column = -1, .key = -1, .zone = -1 }
 
 /* -- index_plan.c ---------------------------------------------------------------------- */
 
@@ -278,8 +278,7 @@ typedef enum index_form {
   INDEX_FORM_NONE,
   INDEX_FORM_PLAIN,
   INDEX_FORM_BELOW,          /* numbers pass, too */
-  INDEX_FORM_PREFIX,         /* its partner is in it, and BLOBs pass, too */
-  INDEX_FORM_PREFIX_OF_TEXTS, /* there are no BLOBs */
+  INDEX_FORM_END,            /* BLOBs pass, too */
   INDEX_FORM_NUMBER,         /* the column becomes a number, if it can, or the value a text */
   INDEX_FORM_NUMBER_BY_INDEX, /* the same, of rows that an index of the source's leads to */
   INDEX_FORM_LIST,
@@ -297,10 +296,10 @@ typedef enum index_reading {
   INDEX_READ_SORTED     /* ids from ?1 to ?2, all rows before the first one is returned */
 } index_reading;
 
-/* Returns the form in which condition i is passed.  values has the plan's values, NULL where one is
-** not known yet; list is that of an IN. */
-index_form bloom_index_pass_form(const bloom_index *index, const index_plan *plan, int i,
-                                 sqlite3_value *const *values, const index_list *list);
+/* Returns the form in which a condition is passed.  value: NULL if it is not known yet; list is that
+** of an IN. */
+index_form bloom_index_pass_form(const bloom_index *index, const index_condition *condition,
+                                 sqlite3_value *value, const index_list *list);
 
 /* Returns the inner statement, to be freed: the id, then the columns that are used. */
 char *bloom_index_pass_statement(const bloom_index *index, const index_plan *plan,

@@ -38,19 +38,19 @@ const index_kind bloom_index_kinds[INDEX_NUM_KINDS] = {
 /* Returns what makes up a condition, but its collation. */
 static sqlite3_uint64 plan_pack(const index_condition *condition){
   const int flags = condition->is_on_id | condition->is_list << 1 | condition->is_literal << 2
-    | condition->is_unpassed << 3 | condition->has_beginning << 4;
+    | condition->is_unpassed << 3 | condition->has_beginning << 4 | condition->is_end << 5;
   return (sqlite3_uint64)condition->kind | (sqlite3_uint64)(condition->key + 1) << 4
-    | (sqlite3_uint64)(condition->zone + 1) << 9 | (sqlite3_uint64)(condition->partner + 1) << 14
-    | (sqlite3_uint64)flags << 19 | (sqlite3_uint64)(condition->column + 1) << 24;
+    | (sqlite3_uint64)(condition->zone + 1) << 9 | (sqlite3_uint64)flags << 14
+    | (sqlite3_uint64)(condition->column + 1) << 20;
 }
 
 static index_condition plan_unpack(sqlite3_uint64 packed){
   return (index_condition){
     .kind = (index_condition_kind)(packed & 15), .key = (int)(packed >> 4 & 31) - 1,
-    .zone = (int)(packed >> 9 & 31) - 1, .partner = (int)(packed >> 14 & 31) - 1,
-    .is_on_id = packed >> 19 & 1, .is_list = packed >> 20 & 1, .is_literal = packed >> 21 & 1,
-    .is_unpassed = packed >> 22 & 1, .has_beginning = packed >> 23 & 1,
-    .column = (int)(packed >> 24) - 1
+    .zone = (int)(packed >> 9 & 31) - 1,
+    .is_on_id = packed >> 14 & 1, .is_list = packed >> 15 & 1, .is_literal = packed >> 16 & 1,
+    .is_unpassed = packed >> 17 & 1, .has_beginning = packed >> 18 & 1,
+    .is_end = packed >> 19 & 1, .column = (int)(packed >> 20) - 1
   };
 }
 
