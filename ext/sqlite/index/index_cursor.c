@@ -252,7 +252,7 @@ static int cursor_go_on(index_cursor *cursor){
          || cursor->num_read==intervals->num_intervals ){
     cursor->is_eof = 1;
   }else{
-    next = intervals->list[cursor->plan.flags & INDEX_PLAN_DESCENDING
+    next = intervals->list[bloom_index_is_by_id_descending(&cursor->plan)
                            ? intervals->num_intervals - 1 - cursor->num_read : cursor->num_read];
     /* A statement that was reset takes integers without fail. */
     sqlite3_bind_int64(cursor->rows, 1, next.first);
@@ -315,13 +315,13 @@ static int cursor_check_source(index_cursor *cursor){
   bloom_index *index = index_of_cursor(cursor);
   index_plan *plan = &cursor->plan;
   int i, rc = SQLITE_OK;
-  if( index->source.doubt ) plan->flags |= INDEX_PLAN_READS_ALL;
+  if( index->source.doubt ) plan->flags |= INDEX_PLAN_FREE;
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
     index_condition *condition = &plan->conditions[i];
-    if( condition->key>=0
-       && index->config.keys[condition->key].doubt ) plan->flags |= INDEX_PLAN_READS_ALL;
-    if( condition->zone>=0
-       && index->config.keys[condition->zone].doubt ) plan->flags |= INDEX_PLAN_READS_ALL;
+    if( (condition->key>=0 && index->config.keys[condition->key].doubt)
+       || (condition->zone>=0 && index->config.keys[condition->zone].doubt) ){
+      plan->flags |= INDEX_PLAN_FREE;
+    }
     if( index_is_pattern(condition->kind)
        && plan->flags & INDEX_PLAN_UNCHECKED ) rc = bloom_index_like_check(index, condition);
   }
@@ -371,8 +371,7 @@ static int cursor_look_up(index_cursor *cursor, sqlite3_value **args, index_form
   /* Without triggers on t, INSERT INTO t SELECT ... FROM i writes rows while it reads. */
   const int has_triggers = index->source.has_triggers
     && bloom_db_fires_triggers(index->connection->db);
-  int i, is_free = !has_triggers, order_key = -1, rc = SQLITE_OK;
-  if( plan->flags & (INDEX_PLAN_FREE | INDEX_PLAN_READS_ALL) ) is_free = 1;
+  int i, is_free = !has_triggers || plan->flags & INDEX_PLAN_FREE, order_key = -1, rc = SQLITE_OK;
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
     if( plan->conditions[i].is_list ) rc = bloom_index_list_copy(args[i], &cursor->lists[i]);
     values[i] = args[i];

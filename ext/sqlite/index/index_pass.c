@@ -272,13 +272,11 @@ char *bloom_index_pass_statement(const bloom_index *index, const index_plan *pla
     pass_append_condition(index, sql, plan, i, forms[i], reading);
   }
   if( reading==INDEX_READ_SLICES ) pass_append_slice(index, sql, plan);
-  if( reading==INDEX_READ_INTERVALS ) sqlite3_str_appendf(sql, " ORDER BY x.\"%w\"%s", id,
-                                                          plan->flags & INDEX_PLAN_DESCENDING
-                                                            ? " DESC" : "");
-  else pass_append_order(index, sql, plan, reading);
-  if( plan->limit>=0 ) sqlite3_str_appendf(sql, " LIMIT ?%d", 3 + plan->limit);
-  if( plan->offset>=0 ) sqlite3_str_appendf(sql, " OFFSET ?%d", 3 + plan->offset);
-  if( plan->limit<0 && reading==INDEX_READ_COST && plan->num_wanted>0 ){
+  pass_append_order(index, sql, plan, reading);
+  for(i=0; i<plan->num_limits; i++){
+    sqlite3_str_appendf(sql, " %s ?%d", i ? "OFFSET" : "LIMIT", 3 + plan->num_conditions + i);
+  }
+  if( reading==INDEX_READ_COST && plan->num_wanted>0 ){
     sqlite3_str_appendf(sql, " LIMIT %d", plan->num_wanted);
   }
   return sqlite3_str_finish(sql);
@@ -335,11 +333,8 @@ int bloom_index_pass_bind(bloom_index *index, sqlite3_stmt *rows, const index_pl
       rc = bloom_index_list_bind(rows, pass_exact_literal(i), &lists[i]);
     }
   }
-  if( rc==SQLITE_OK && plan->limit>=0 ){
-    rc = bloom_sql_bind(rows, 3 + plan->limit, args[plan->limit]);
-  }
-  if( rc==SQLITE_OK && plan->offset>=0 ){
-    rc = bloom_sql_bind(rows, 3 + plan->offset, args[plan->offset]);
+  for(; i<plan->num_conditions + plan->num_limits && rc==SQLITE_OK; i++){
+    rc = bloom_sql_bind(rows, 3 + i, args[i]);
   }
   return rc;
 }

@@ -94,7 +94,7 @@ static void plan_set_collation(const bloom_index *index, index_condition *condit
   if( sqlite3_stricmp(told, declared)==0 ) return;
   if( is_equality && sqlite3_stricmp(told, "BINARY")==0 && bloom_collation_named(declared,
       &ignored) ) return;
-  if( strlen(told)>=INDEX_MAX_COLLATION || strchr(told, '[') /* begins a plan's code */
+  if( strlen(told)>=INDEX_MAX_COLLATION || strpbrk(told, "[\"") /* a plan's code has these */
      || (is_equality ? sqlite3_stricmp(declared, "BINARY")!=0
                      : plan_literal(info, number)==NULL) ){
     condition->is_unpassed = 1;
@@ -331,25 +331,26 @@ static int plan_is_by_id(const index_plan *plan){
   return plan->num_orders>0 && plan->orders[0].column<0;
 }
 
-/* Returns the constraint LIMIT, and sets *offset to that of OFFSET, if SQLite leaves out none of
-** the source's rows: then the source may stop there.  -1: there is none.  SQLite 3.38, which began
-** to pass it, and 3.40 keep `a = c` of one table to themselves: 3.52 is known not to.  It checks
-** the first 16 constraints alone as little as it is told, and (a, b) > (?, ?), which it passes as
-** a >= ?, in any case. */
-static int plan_find_limit(sqlite3_index_info *info, int *offset){
-  int i, limit = -1;
-  *offset = -1;
+/* Sets limits[] to the constraints LIMIT and OFFSET, and returns how many there are, if SQLite
+** leaves out none of the source's rows: then the source may stop there.  SQLite 3.38, which began
+** to pass them, and 3.40 keep `a = c` of one table to themselves: 3.52 is known not to.  SQLite
+** leaves out checks, as it is told, of the first 16 constraints alone, and never that of
+** (a, b) > (?, ?), which it passes as a >= ?. */
+static int plan_find_limits(sqlite3_index_info *info, int limits[2]){
+  int i;
+  limits[0] = limits[1] = -1;
   for(i=0; i<info->nConstraint; i++){
     const struct sqlite3_index_constraint constraint = info->aConstraint[i];
-    if( constraint.op==SQLITE_INDEX_CONSTRAINT_LIMIT ) limit = i;
-    else if( constraint.op==SQLITE_INDEX_CONSTRAINT_OFFSET ) *offset = i;
-    else if( i>=16 || !info->aConstraintUsage[i].omit ) return -1;
+    if( constraint.op==SQLITE_INDEX_CONSTRAINT_LIMIT ) limits[0] = i;
+    else if( constraint.op==SQLITE_INDEX_CONSTRAINT_OFFSET ) limits[1] = i;
+    else if( i>=16 || !info->aConstraintUsage[i].omit ) return 0;
     else if( (constraint.op==SQLITE_INDEX_CONSTRAINT_GE
               || constraint.op==SQLITE_INDEX_CONSTRAINT_LE)
-             && plan_literal(info, i)==NULL ) return -1;
-    if( !constraint.usable ) return -1;
+             && plan_literal(info, i)==NULL ) return 0;
+    if( !constraint.usable ) return 0;
   }
-  return sqlite3_libversion_number()>=3052000 ? limit : -1;
+  if( sqlite3_libversion_number()<3052000 || limits[0]<0 ) return 0;
+  return limits[1]>=0 ? 2 : 1;
 }
 
 /* Returns how many rows a literal LIMIT, with its OFFSET, asks for; 0: it is not known. */
@@ -381,32 +382,29 @@ static int plan_has_blocks(const index_plan *plan){
 /* SQLite takes a table of which nothing is known to have so many rows. */
 #define INDEX_UNKNOWN_ROWS 1048576.0
 
-/* The plan says how many rows are not merged if they are as many. */
-#define INDEX_MANY_UNMERGED 1000.0
-
-/* Sets *num_rows to about how many rows there are, and adds to the remark what the layout
-** tells.  It may be repaired before the plan runs, so that xFilter finds it by itself. */
+/* Sets *num_rows to about how many rows there are, and the remark, if there is none yet, to what
+** the layout tells.  Damage may be repaired before the plan runs: xFilter finds it itself. */
 static int plan_read_layout(bloom_index *index, const index_plan *plan, double *num_rows,
                             index_plan_remark *remark){
-  const index_layout *layout;
-  int is_damaged, rc = bloom_index_layout_read(index, &layout);
-  is_damaged = rc==SQLITE_OK ? bloom_connection_knows_damage(index->connection, layout->number)
-    : (rc & 0xff)==SQLITE_CORRUPT;
-  if( remark->doubt==NULL && is_damaged ){
-    remark->doubt = "a page of the index is damaged";
-    remark->is_damaged = 1;
+  const index_layout *layout = NULL;
+  const int rc_of_layout = bloom_index_layout_read(index, &layout);
+  int is_outweighed = 0, rc = rc_of_layout;
+  if( rc==SQLITE_OK ? bloom_connection_knows_damage(index->connection, layout->number)
+                    : (rc & 0xff)==SQLITE_CORRUPT ){
+    if( remark->doubt==NULL ) remark->effect = "repairs it";
+    if( remark->doubt==NULL ) remark->doubt = "a page of the index is damaged";
   }
-  if( rc==SQLITE_OK ){
-    rc = bloom_index_cost_rows(index, layout, num_rows);
+  if( !bloom_sql_is_fatal(rc) ){
+    rc = bloom_index_cost_rows(index, rc_of_layout==SQLITE_OK ? layout : NULL, num_rows);
+  }
+  if( rc==SQLITE_OK && rc_of_layout==SQLITE_OK && remark->doubt==NULL && plan_has_blocks(plan) ){
+    remark->num_unmerged = (sqlite3_int64)(*num_rows - (double)layout->num_rows);
     /* Tables in doubt are not read: one may be a view without end. */
-    if( rc==SQLITE_OK && remark->doubt==NULL && layout->has_covered && plan_has_blocks(plan) ){
-      rc = bloom_index_cost_is_outweighed(index, layout, &remark->is_outweighed);
+    if( layout->has_covered ) rc = bloom_index_cost_is_outweighed(index, layout, &is_outweighed);
+    if( is_outweighed ){
+      remark->doubt = "too many rows changed since the last merge";
+      remark->effect = "makes it faster";
     }
-    if( *num_rows - (double)layout->num_rows>=INDEX_MANY_UNMERGED ){
-      remark->num_unmerged = (sqlite3_int64)(*num_rows - (double)layout->num_rows);
-    }
-  }else if( !bloom_sql_is_fatal(rc) ){
-    rc = bloom_index_cost_rows(index, NULL, num_rows);
   }
   return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
 }
@@ -422,15 +420,18 @@ static int plan_may_search(const index_plan *plan){
   return plan->num_orders>0;
 }
 
-/* Finds how SQLite would read the source by the plan's conditions, in the plan's order. */
-static int plan_find_access(bloom_index *index, sqlite3_index_info *info, const index_plan *plan,
-                            index_access *access){
+/* Finds how SQLite would read the source by the plan's conditions, in any order or the plan's. */
+static int plan_find_access(bloom_index *index, sqlite3_index_info *info, index_plan *plan,
+                            int is_ordered, index_access *access){
+  const int num_orders = plan->num_orders;
   index_form forms[INDEX_MAX_CONDITIONS];
   sqlite3_value *literals[INDEX_MAX_CONDITIONS] = {NULL};
   const index_list list = {0};
+  char *sql;
   int i, rc = SQLITE_OK;
   *access = (index_access){.way = INDEX_ACCESS_SCAN};
-  if( !plan_may_search(plan) ) return SQLITE_OK;
+  if( !is_ordered ) plan->num_orders = 0;
+  if( !plan_may_search(plan) ) rc = SQLITE_DONE;
   for(i=0; i<info->nConstraint; i++){
     const int number = info->aConstraintUsage[i].argvIndex - 1;
     if( number>=0 && number<plan->num_conditions && plan->conditions[number].is_literal ){
@@ -443,47 +444,37 @@ static int plan_find_access(bloom_index *index, sqlite3_index_info *info, const 
     rc = bloom_index_numbers_form(index, &plan->conditions[i], literals[i], &prefixes, &forms[i]);
     bloom_index_list_free(&prefixes);
   }
-  if( rc!=SQLITE_OK ) return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
-  rc = bloom_index_cost_access(index, bloom_index_pass_statement(index, plan, forms,
-      INDEX_READ_COST), access);
+  if( rc==SQLITE_OK ){
+    sql = bloom_index_pass_statement(index, plan, forms, INDEX_READ_COST);
+    rc = bloom_index_cost_access(index, sql, access);
+  }
+  plan->num_orders = num_orders;
   return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK; /* of other errors xFilter tells */
 }
 
-/* Leaves the rows to the source's own ways, with the order and the LIMIT where these keep them. */
-static int plan_take_free(bloom_index *index, sqlite3_index_info *info, index_plan *plan,
-                          index_access access){
-  const int is_scan = access.way==INDEX_ACCESS_SCAN;
-  int offset, i;
-  const int limit = plan_find_limit(info, &offset);
+/* Leaves the rows to the source's own ways, with the order and the LIMIT where these keep them.
+** access, ordered: how SQLite would read them in any order, and in the plan's. */
+static void plan_take_free(sqlite3_index_info *info, index_plan *plan, const index_access *access,
+                           const index_access *ordered){
+  int limits[2], i;
+  const int num_limits = plan_find_limits(info, limits);
   const int is_checked = !(plan->flags & INDEX_PLAN_UNCHECKED);
-  const int is_by_id = plan_is_by_id(plan);
-  int rc = SQLITE_OK;
+  /* SQLite's sorter knows of a LIMIT how many rows are worth it.  DISTINCT needs no order: a search
+  ** pays more, and to sort all rows does not. */
+  const int is_dear = ordered->sorts
+    || (bloom_vtab_is_distinct(info) && (ordered->sorts_last || (ordered->way==INDEX_ACCESS_SCAN
+                                                                 && access->way!=ordered->way)));
   plan->flags |= INDEX_PLAN_FREE;
-  if( plan->num_orders>0 && !is_by_id && is_checked && limit<0 ){
-    plan->num_wanted = plan_num_wanted(info);
-    rc = plan_find_access(index, info, plan, &access);
-    /* DISTINCT needs no order: a search pays more, and to sort all rows does not. */
-    if( (access.sorts_last || (access.way==INDEX_ACCESS_SCAN && !is_scan))
-     && bloom_vtab_is_distinct(info) ) plan->num_orders = 0;
-  }
   /* A pattern as it is makes SQLite compile the statement again for each look-up. */
-  for(i=0; i<plan->num_conditions && is_checked && !access.has_range; i++){
+  for(i=0; i<plan->num_conditions && is_checked && !ordered->has_range; i++){
     plan->conditions[i].has_beginning = 0;
   }
-  /* SQLite's sorter knows of a LIMIT how many rows are worth it. */
-  if( !is_by_id && (!is_checked || (limit<0 && access.sorts)) ) plan->num_orders = 0;
-  info->orderByConsumed = plan->num_orders>0;
-  if( limit>=0 && (info->nOrderBy==0 || info->orderByConsumed) ){
-    plan->limit = plan->num_conditions;
-    info->aConstraintUsage[limit].argvIndex = plan->num_conditions + 1;
-    info->aConstraintUsage[limit].omit = 1;
-    if( offset>=0 ){
-      plan->offset = plan->num_conditions + 1;
-      info->aConstraintUsage[offset].argvIndex = plan->num_conditions + 2;
-      info->aConstraintUsage[offset].omit = 1;
-    }
+  if( !plan_is_by_id(plan) && (!is_checked || (num_limits==0 && is_dear)) ) plan->num_orders = 0;
+  if( info->nOrderBy==0 || plan->num_orders>0 ) plan->num_limits = num_limits;
+  for(i=0; i<plan->num_limits; i++){
+    info->aConstraintUsage[limits[i]].argvIndex = plan->num_conditions + i + 1;
+    info->aConstraintUsage[limits[i]].omit = 1;
   }
-  return rc;
 }
 
 /* Sets what rows need not be read for, where nothing is asked of them. */
@@ -517,50 +508,43 @@ static int plan_is_by_beginning(const index_plan *plan, const index_access *acce
 ** takes. */
 static int plan_can_slice(bloom_index *index, const index_plan *plan, int *is_sliced){
   const index_order first = plan->orders[0];
-  int key = -1;
+  const int key = plan->num_orders>0 && first.column>=0
+    ? bloom_index_order_key(index, first.column) : -1;
   *is_sliced = 0;
-  if( plan->num_orders>0 && first.column>=0
-   && !(plan->flags & (INDEX_PLAN_UNCHECKED | INDEX_PLAN_READS_ALL)) ){
-    key = bloom_index_order_key(index, first.column);
-  }
   return key<0 ? SQLITE_OK : bloom_index_order_pays(index, key, is_sliced);
 }
 
-/* Chooses between the source's own ways and entries, and what becomes of the order. */
+/* Chooses between the source's own ways and entries, and what becomes of the order.  has_entries:
+** these are not in doubt. */
 static int plan_choose(bloom_index *index, sqlite3_index_info *info, index_plan *plan,
-                       double num_rows){
-  const int is_by_id = plan_is_by_id(plan);
-  const int can_prune = plan_has_blocks(plan) && !(plan->flags & INDEX_PLAN_READS_ALL);
-  index_plan without_order = *plan;
+                       double num_rows, int has_entries){
+  const int is_by_id = plan_is_by_id(plan), is_checked = !(plan->flags & INDEX_PLAN_UNCHECKED);
   index_access access = {.way = INDEX_ACCESS_SCAN}, ordered;
   index_cost cost, of_blocks;
   int is_sliced = 0, rc = SQLITE_OK;
-  without_order.num_orders = 0;
-  if( !(plan->flags & INDEX_PLAN_UNCHECKED) ){
-    rc = plan_find_access(index, info, &without_order, &access);
-  }
-  if( rc==SQLITE_OK ) rc = plan_can_slice(index, plan, &is_sliced);
+  if( is_checked ) rc = plan_find_access(index, info, plan, 0, &access);
+  if( rc==SQLITE_OK && is_checked && has_entries ) rc = plan_can_slice(index, plan, &is_sliced);
   if( rc!=SQLITE_OK ) return rc;
   cost = bloom_index_cost_free(plan, &access, num_rows);
   of_blocks = bloom_index_cost_blocks(plan, num_rows);
-  if( can_prune && (access.way==INDEX_ACCESS_SCAN || of_blocks.cost<cost.cost)
+  ordered = access;
+  if( has_entries && plan_has_blocks(plan)
+     && (access.way==INDEX_ACCESS_SCAN || of_blocks.cost<cost.cost)
      && !plan_is_by_beginning(plan, &access) ){
     /* Rows come by their ids then, or, where xFilter gives entries up, by the same order. */
-    if( !is_by_id && !is_sliced ) plan->num_orders = 0;
-    info->orderByConsumed = is_by_id || is_sliced;
-    if( is_by_id && plan->orders[0].is_descending ) plan->flags |= INDEX_PLAN_DESCENDING;
-    if( is_sliced ) plan->flags |= INDEX_PLAN_SLICES;
     cost = of_blocks;
+    if( !is_by_id && !is_sliced ) plan->num_orders = 0;
   }else{
-    /* Slices replace a scan and a sorter. */
-    if( is_sliced ) rc = plan_find_access(index, info, plan, &ordered);
-    if( rc==SQLITE_OK && is_sliced && ordered.way==INDEX_ACCESS_SCAN && ordered.sorts ){
-      plan->flags |= INDEX_PLAN_SLICES;
-      info->orderByConsumed = 1;
-    }else if( rc==SQLITE_OK ){
-      rc = plan_take_free(index, info, plan, access);
+    if( plan->num_orders>0 && !is_by_id && is_checked ){
+      plan->num_wanted = plan_num_wanted(info);
+      rc = plan_find_access(index, info, plan, 1, &ordered);
     }
+    /* Slices replace a scan and a sorter. */
+    is_sliced &= ordered.way==INDEX_ACCESS_SCAN && ordered.sorts;
+    if( !is_sliced ) plan_take_free(info, plan, &access, &ordered);
   }
+  if( is_sliced ) plan->flags |= INDEX_PLAN_SLICES;
+  info->orderByConsumed = plan->num_orders>0;
   plan_set_unread(index, info, plan);
   info->estimatedRows = cost.num_rows<1 ? 1 : (sqlite3_int64)cost.num_rows;
   info->estimatedCost = cost.cost;
@@ -603,10 +587,10 @@ static void plan_see_end(bloom_index *index, sqlite3_index_info *info){
 
 int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   bloom_index *index = index_of(vtab);
-  index_plan plan = {.limit = -1, .offset = -1};
+  index_plan plan = {.columns_used = info->colUsed};
   index_plan_remark remark = {.doubted_key = -1};
   double num_rows = INDEX_UNKNOWN_ROWS;
-  int rc;
+  int has_entries, rc;
   if( index->like_end ){
     plan_see_end(index, info);
     return SQLITE_OK;
@@ -614,9 +598,8 @@ int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   if( index->damage ) return bloom_index_begin(index, INDEX_NEED_SOURCE);
   rc = plan_check_columns(index, info);
   if( rc!=SQLITE_OK ) return rc;
-  rc = SQLITE_BUSY;
   bloom_index_statements_forget(index, 0);
-  if( bloom_can_read_in_best_index() ) rc = bloom_index_begin(index, INDEX_NEED_SOURCE);
+  rc = bloom_can_read_in_best_index() ? bloom_index_begin(index, INDEX_NEED_SOURCE) : SQLITE_BUSY;
   if( rc==SQLITE_OK ) remark.doubt = index->source.doubt;
   if( rc==SQLITE_OK && index->columns_state==INDEX_COLUMNS_MORE ){
     rc = bloom_index_columns_fail(index);
@@ -626,23 +609,18 @@ int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
     plan.flags |= INDEX_PLAN_UNCHECKED;
     rc = SQLITE_OK;
   }
-  if( remark.doubt ) plan.flags |= INDEX_PLAN_READS_ALL;
-  plan.columns_used = info->colUsed;
+  has_entries = remark.doubt==NULL;
   if( rc==SQLITE_OK ) rc = plan_conditions(index, info, &plan);
   if( rc==SQLITE_OK && !(plan.flags & INDEX_PLAN_UNCHECKED) ){
     rc = plan_read_layout(index, &plan, &num_rows, &remark);
   }
+  if( rc!=SQLITE_OK ) return rc;
   plan_set_orders(index, info, &plan);
-  if( rc==SQLITE_OK ) rc = plan_choose(index, info, &plan, num_rows);
-  if( rc==SQLITE_OK ){
-    info->idxNum = plan.flags;
-    if( !plan_has_blocks(&plan) ){
-      remark = (index_plan_remark){.doubt = remark.doubt, .is_damaged = remark.is_damaged};
-    }
-    remark.doubted_key = plan_find_doubted_key(index, info);
-    info->idxStr = bloom_index_plan_print(index, &plan, &remark);
-    info->needToFreeIdxStr = 1;
-    if( info->idxStr==NULL ) rc = SQLITE_NOMEM;
-  }
-  return rc;
+  rc = plan_choose(index, info, &plan, num_rows, has_entries);
+  if( rc!=SQLITE_OK ) return rc;
+  remark.doubted_key = plan_find_doubted_key(index, info);
+  info->idxNum = plan.flags;
+  info->idxStr = bloom_index_plan_print(index, &plan, &remark);
+  info->needToFreeIdxStr = 1;
+  return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
 }

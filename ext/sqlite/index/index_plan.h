@@ -85,13 +85,11 @@ static inline const char *bloom_index_name_of(const bloom_index *index,
 
 /* The bits of idxNum. */
 typedef enum index_plan_flag {
-  INDEX_PLAN_DESCENDING = 1, /* ids come in descending order */
-  INDEX_PLAN_FREE       = 2, /* no entries: SQLite plans the inner statement */
-  INDEX_PLAN_READS_ALL  = 4, /* entries are not to be trusted */
-  INDEX_PLAN_UNCHECKED  = 8, /* the source could not be looked at when the plan was made */
-  INDEX_PLAN_SLICES     = 16, /* rows come in the order of a column with zones: index_order.c */
-  INDEX_PLAN_COUNTED    = 32, /* no column is used: rows may be counted instead of read */
-  INDEX_PLAN_DISTINCT   = 64  /* of rows with one value, in the order's column, one is enough */
+  INDEX_PLAN_FREE      = 1,  /* no entries: SQLite plans the inner statement */
+  INDEX_PLAN_SLICES    = 2,  /* rows come in the order of a column with zones: index_order.c */
+  INDEX_PLAN_COUNTED   = 4,  /* no column is used: rows may be counted instead of read */
+  INDEX_PLAN_DISTINCT  = 8,  /* of rows with one value, in the order's column, one is enough */
+  INDEX_PLAN_UNCHECKED = 16  /* the source could not be looked at when the plan was made */
 } index_plan_flag;
 
 typedef struct index_order {
@@ -105,10 +103,15 @@ typedef struct index_plan {
   int num_conditions;
   index_order orders[INDEX_MAX_ORDERS]; /* the order in which rows come */
   int num_orders;
-  int limit, offset;           /* the numbers of their arguments; -1: there is none */
+  int num_limits;              /* 1: LIMIT, 2: and OFFSET are the arguments behind conditions */
   int num_wanted;              /* rows by LIMIT and OFFSET, for costs; 0: not known */
   sqlite3_uint64 columns_used; /* SQLite's colUsed: its last bit is for all columns from 63 on */
 } index_plan;
+
+/* Returns 1 if rows come by their ids, the greatest first. */
+static inline int bloom_index_is_by_id_descending(const index_plan *plan){
+  return plan->num_orders>0 && plan->orders[0].column<0 && plan->orders[0].is_descending;
+}
 
 /* Returns 1 if the query may read a column. */
 static inline int bloom_index_uses_column(const index_plan *plan, int column){
@@ -122,11 +125,10 @@ void bloom_index_plan_read(int number, const char *text, index_plan *plan);
 
 /* Why a query is slower than it need be, which EXPLAIN says. */
 typedef struct index_plan_remark {
-  const char *doubt;          /* why entries are not trusted; NULL: they are */
-  int is_damaged;             /* the doubt, which does not say then what cures it */
-  int doubted_key;            /* an indexed column that would serve but for its doubt; -1: none */
-  int is_outweighed;          /* so many rows changed that reading all costs less */
-  sqlite3_int64 num_unmerged; /* how many ids are not merged, if they are many; else 0 */
+  const char *doubt;  /* why the whole table is read; NULL: it is not */
+  const char *effect; /* what 'merge' does about it; NULL: doubt says what cures it */
+  int doubted_key;    /* an indexed column that would serve but for its doubt; -1: none */
+  sqlite3_int64 num_unmerged; /* about how many rows are not merged */
 } index_plan_remark;
 
 /* Returns the plan as text, to be freed by SQLite; NULL when out of memory. */
@@ -296,8 +298,8 @@ typedef enum index_reading {
   INDEX_READ_SORTED     /* ids from ?1 to ?2, all rows before the first one is returned */
 } index_reading;
 
-/* Returns the form in which a condition is passed.  value: NULL if it is not known yet; list is that
-** of an IN. */
+/* Returns the form in which a condition is passed.  value: NULL if it is not known yet; list is
+** that of an IN. */
 index_form bloom_index_pass_form(const bloom_index *index, const index_condition *condition,
                                  sqlite3_value *value, const index_list *list);
 

@@ -54,47 +54,41 @@ static index_condition plan_unpack(sqlite3_uint64 packed){
   };
 }
 
-/* Appends the command that helps; name is the index's as SQL. */
-static void plan_print_merge(sqlite3_str *text, const char *name, const char *effect){
-  sqlite3_str_appendf(text, "; INSERT INTO %s(%s) VALUES ('merge') %s", name, name, effect);
-}
+/* The plan says how many rows are not merged if they are as many. */
+#define PLAN_MANY_UNMERGED 1000
 
-static void plan_print_remark(const bloom_index *index, sqlite3_str *text,
-                              const index_plan_remark *remark, int *is_nomem){
-  char *name = bloom_sql_name(index->name);
-  if( name==NULL ) *is_nomem = 1;
+/* Appends the remark, and the SQL that helps.  SQLITE_OK or SQLITE_NOMEM. */
+static int plan_print_remark(const bloom_index *index, sqlite3_str *text,
+                             const index_plan_remark *remark){
+  const int key = remark->doubted_key;
+  const char *effect = remark->effect;
+  char *name = bloom_sql_name(index->name), *doubt = NULL;
+  int is_nomem = name==NULL;
   if( remark->doubt ){
     sqlite3_str_appendf(text, "; reads the whole table: %s", remark->doubt);
-    if( remark->is_damaged ) plan_print_merge(text, name, "repairs it");
-  }else if( remark->doubted_key>=0 ){
-    char *column = sqlite3_mprintf("column %s", bloom_index_key_name(index, remark->doubted_key));
-    char *doubt = column ? bloom_index_source_say(index, column,
-        index->config.keys[remark->doubted_key].doubt) : NULL;
-    if( doubt ) sqlite3_str_appendf(text, "; %s", doubt);
-    else *is_nomem = 1;
-    sqlite3_free(column);
-    sqlite3_free(doubt);
-  }else if( remark->is_outweighed ){
-    sqlite3_str_appendall(text,
-                          "; reads the whole table: too many rows changed since the last merge");
-    plan_print_merge(text, name, "makes it faster");
-  }else if( remark->num_unmerged>0 ){
-    sqlite3_str_appendf(text, "; reads up to %lld rows that are not merged",
-                        remark->num_unmerged);
-    plan_print_merge(text, name, "makes it faster");
+  }else if( key>=0 ){
+    doubt = bloom_index_source_say(index, key, index->config.keys[key].doubt);
+    is_nomem |= doubt==NULL;
+    sqlite3_str_appendf(text, "; %s", doubt);
+  }else if( remark->num_unmerged>=PLAN_MANY_UNMERGED ){
+    effect = "makes it faster";
+    sqlite3_str_appendf(text, "; reads up to %lld rows that are not merged", remark->num_unmerged);
+  }
+  if( effect ){
+    sqlite3_str_appendf(text, "; INSERT INTO %s(%s) VALUES ('merge') %s", name, name, effect);
   }
   sqlite3_free(name);
+  sqlite3_free(doubt);
+  return is_nomem ? SQLITE_NOMEM : SQLITE_OK;
 }
 
 /* Appends a condition, and what answers it. */
 static void plan_print_words(const bloom_index *index, sqlite3_str *text, const index_plan *plan,
                              const index_condition *condition){
-  const int has_entries = !(plan->flags & (INDEX_PLAN_FREE | INDEX_PLAN_READS_ALL));
-  const char *by = "the table";
-  if( has_entries && condition->key>=0 ) by = "entries";
-  else if( has_entries && condition->zone>=0 ) by = "zones";
-  else if( condition->is_on_id ) by = "id";
-  else if( condition->is_unpassed ) by = "SQLite";
+  const int has_entries = !(plan->flags & INDEX_PLAN_FREE);
+  const char *by = has_entries && condition->key>=0 ? "entries"
+    : has_entries && condition->zone>=0 ? "zones" : condition->is_on_id ? "id"
+    : condition->is_unpassed ? "SQLite" : "the table";
   sqlite3_str_appendf(text, "%s %s%s by %s", bloom_index_name_of(index, condition),
                       condition->is_list ? "IN" : bloom_index_kinds[condition->kind].sql,
                       index_group_of(condition->kind)==INDEX_NULL_TEST ? "" : " ?", by);
@@ -114,10 +108,29 @@ static void plan_print_short(sqlite3_str *text, const index_plan *plan){
   }
 }
 
+/* Appends the plan as bloom_index_plan_read() reads it. */
+static void plan_print_code(sqlite3_str *text, const index_plan *plan){
+  int i;
+  sqlite3_str_appendall(text, " [");
+  for(i=0; i<plan->num_conditions; i++){
+    const index_condition *condition = &plan->conditions[i];
+    sqlite3_str_appendf(text, "%llx", plan_pack(condition));
+    if( condition->collation[0] ) sqlite3_str_appendf(text, "\"%s\"", condition->collation);
+    sqlite3_str_appendall(text, ",");
+  }
+  sqlite3_str_appendall(text, ";");
+  for(i=0; i<plan->num_orders; i++){
+    sqlite3_str_appendf(text, "%x,", 2*(plan->orders[i].column + 1)
+                        + plan->orders[i].is_descending);
+  }
+  sqlite3_str_appendf(text, ";%d;%llx]", plan->num_limits, plan->columns_used);
+}
+
 char *bloom_index_plan_print(const bloom_index *index, const index_plan *plan,
                              const index_plan_remark *remark){
   sqlite3_str *text = sqlite3_str_new(NULL);
-  int i, is_nomem = 0;
+  char *result;
+  int i, rc;
   for(i=0; i<plan->num_conditions; i++){
     if( i ) sqlite3_str_appendall(text, "; ");
     plan_print_words(index, text, plan, &plan->conditions[i]);
@@ -128,23 +141,11 @@ char *bloom_index_plan_print(const bloom_index *index, const index_plan *plan,
                         index->columns.list[plan->orders[0].column].name);
   }
   if( remark->doubt==NULL ) plan_print_short(text, plan);
-  plan_print_remark(index, text, remark, &is_nomem);
-  sqlite3_str_appendall(text, " [");
-  for(i=0; i<plan->num_conditions; i++){
-    sqlite3_str_appendf(text, "%llx", plan_pack(&plan->conditions[i]));
-    if( plan->conditions[i].collation[0] ){
-      sqlite3_str_appendf(text, "\"%w\"", plan->conditions[i].collation);
-    }
-    sqlite3_str_appendall(text, ",");
-  }
-  sqlite3_str_appendall(text, ";");
-  for(i=0; i<plan->num_orders; i++){
-    sqlite3_str_appendf(text, "%x,", 2*(plan->orders[i].column + 1)
-                        + plan->orders[i].is_descending);
-  }
-  sqlite3_str_appendf(text, ";%d;%llx]", (plan->limit>=0) + (plan->offset>=0), plan->columns_used);
-  if( !is_nomem ) return sqlite3_str_finish(text);
-  sqlite3_free(sqlite3_str_finish(text));
+  rc = plan_print_remark(index, text, remark);
+  plan_print_code(text, plan);
+  result = sqlite3_str_finish(text);
+  if( rc==SQLITE_OK ) return result;
+  sqlite3_free(result);
   return NULL;
 }
 
@@ -156,35 +157,25 @@ static sqlite3_uint64 plan_take_number(const char **text){
   return number;
 }
 
-static void plan_take_collation(const char **text, char *collation){
-  const char *at = *text + 1; /* it begins with a quote */
-  size_t length = 0;
-  for(; at[0]!='"' || at[1]=='"'; at++){
-    if( at[0]=='"' ) at++; /* a quote within it is doubled */
-    collation[length++] = at[0];
-  }
-  collation[length] = 0;
-  *text = at + 1;
-}
-
 void bloom_index_plan_read(int number, const char *text, index_plan *plan){
-  int num_limits;
   memset(plan, 0, sizeof(*plan));
   plan->flags = number;
-  text = strrchr(text, '[') + 1; /* no collation in it has that character */
+  text = strrchr(text, '[') + 1; /* no collation in it has that character, or a quote */
   for(; *text!=';'; text++){
     index_condition *condition = &plan->conditions[plan->num_conditions++];
     *condition = plan_unpack(plan_take_number(&text));
-    if( *text=='"' ) plan_take_collation(&text, condition->collation);
+    if( *text=='"' ){
+      const int num_bytes = (int)strcspn(++text, "\"");
+      memcpy(condition->collation, text, (size_t)num_bytes);
+      text += num_bytes + 1;
+    }
   }
   for(text++; *text!=';'; text++){
     const int order = (int)plan_take_number(&text);
     plan->orders[plan->num_orders++] = (index_order){order/2 - 1, order & 1};
   }
   text++;
-  num_limits = (int)plan_take_number(&text);
-  plan->limit = num_limits>0 ? plan->num_conditions : -1;
-  plan->offset = num_limits>1 ? plan->num_conditions + 1 : -1;
+  plan->num_limits = (int)plan_take_number(&text);
   text++;
   plan->columns_used = plan_take_number(&text);
 }

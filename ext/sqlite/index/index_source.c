@@ -91,11 +91,12 @@ int bloom_index_source_can_heal(const bloom_index *index){
   return source->doubt!=NULL || num_changed>0;
 }
 
-char *bloom_index_source_say(const bloom_index *index, const char *what, const char *doubt){
+char *bloom_index_source_say(const bloom_index *index, int key, const char *doubt){
+  const char *column = key>=0 ? bloom_index_key_name(index, key) : "";
   char *name = bloom_sql_name(index->name);
-  char *words = name ? sqlite3_mprintf("%s%s%s; INSERT INTO %s(%s) VALUES ('%s') repairs it", what,
-                                       what[0] ? " " : "", doubt, name, name,
-                                       bloom_index_source_can_heal(index) ? "merge"
+  char *words = name ? sqlite3_mprintf("%s%s%s%s; INSERT INTO %s(%s) VALUES ('%s') repairs it",
+                                       key>=0 ? "column " : "", column, key>=0 ? " " : "", doubt,
+                                       name, name, bloom_index_source_can_heal(index) ? "merge"
                                        : "rebuild") : NULL;
   sqlite3_free(name);
   return words;
@@ -107,11 +108,7 @@ int bloom_index_source_why_not_merge(const bloom_index *index, char **doubt){
   while( i<index->config.num_keys && index->config.keys[i].doubt==NULL ) i++;
   if( index->source.doubt ) *doubt = sqlite3_mprintf("%s", index->source.doubt);
   else if( i==index->config.num_keys ) return SQLITE_OK;
-  else{
-    char *column = sqlite3_mprintf("column %s", bloom_index_key_name(index, i));
-    if( column ) *doubt = bloom_index_source_say(index, column, index->config.keys[i].doubt);
-    sqlite3_free(column);
-  }
+  else *doubt = bloom_index_source_say(index, i, index->config.keys[i].doubt);
   return *doubt ? SQLITE_OK : SQLITE_NOMEM;
 }
 
@@ -436,7 +433,7 @@ static int source_check(bloom_index *index){
   index->source = source;
   /* Where tables are gone it says what to do already. */
   if( source.doubt==NULL || !source.has_tables ) return SQLITE_OK;
-  words = bloom_index_source_say(index, "", source.doubt);
+  words = bloom_index_source_say(index, -1, source.doubt);
   if( words==NULL ) return SQLITE_NOMEM;
   sqlite3_free(source.doubt);
   index->source.doubt = words;

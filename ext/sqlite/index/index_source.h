@@ -60,9 +60,9 @@ void bloom_index_source_free(index_source *source);
 ** of the triggers, or, without any, has the recorded name and columns that are equal. */
 int bloom_index_source_can_heal(const bloom_index *index);
 
-/* Returns a doubt, behind what it is about, which may be "", with the SQL that cures it, to be
-** freed; NULL when out of memory. */
-char *bloom_index_source_say(const bloom_index *index, const char *what, const char *doubt);
+/* Returns a doubt about an indexed column, or about the source where key is -1, with the SQL that
+** cures it, to be freed; NULL when out of memory. */
+char *bloom_index_source_say(const bloom_index *index, int key, const char *doubt);
 
 /* Sets *doubt, to be freed, to why 'merge' must not take rows: the source's doubt, or a column's;
 ** NULL: it may. */
