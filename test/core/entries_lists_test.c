@@ -309,6 +309,30 @@ TEST(no_class_wants_another_cut){
   assert_close(estimate.density, sum/num_grams, 1e-4, "the density");
 }
 
+/* Beginnings have lists, ends of long texts none if they differ, and whole texts only if they are short. */
+TEST(edges_by_the_length_of_texts){
+  static const struct { uint32_t num_bytes; int has_end, has_whole; } cases[] = {{8, 1, 1}, {32, 1, 1}, {33, 1, 0}, {64, 1, 0}, {65, 0, 0}, {200, 0, 0}};
+  rng random = rng_stream(6);
+  size_t i;
+  for(i=0; i<COUNT_OF(cases); i++){
+    const uint32_t num_bytes = cases[i].num_bytes;
+    uint32_t block, row, j;
+    bloom_lists_sample_begin(sample);
+    for(block=0; block<50; block++){
+      for(row=0; row<ROWS_PER_BLOCK; row++){
+        uint8_t text[200];
+        for(j=0; j<num_bytes; j++) text[j] = (uint8_t)('a' + rng_below(&random, 26));
+        bloom_lists_sample_add_text(sample, text, num_bytes, 0);
+      }
+      bloom_lists_sample_end_block(sample, (uint64_t)num_bytes*ROWS_PER_BLOCK);
+    }
+    bloom_lists_choose(sample, 50, BLOOM_LISTS_TARGET, lists);
+    assert_true(lists->edge_bits[BLOOM_LISTS_BEGIN]>0);
+    assert_int_equal(lists->edge_bits[BLOOM_LISTS_END]>0, cases[i].has_end);
+    assert_int_equal(lists->edge_bits[BLOOM_LISTS_WHOLE]>0, cases[i].has_whole);
+  }
+}
+
 /* More room makes lists shorter, and larger blocks do, too. */
 TEST(more_room_makes_more_lists){
   uint64_t text_bytes;

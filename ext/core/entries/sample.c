@@ -32,9 +32,6 @@ static const uint32_t sample_edge_rarity[BLOOM_LISTS_EDGES] = {256, 16, 32};
 /* Classes get at least this share of the room, whatever edges take. */
 #define SAMPLE_CLASSES_SHARE 0.5
 
-/* Whole texts have lists if those of a text's grams leave more than this share of the blocks. */
-#define SAMPLE_MAX_PASSED (1/128.0)
-
 void bloom_lists_sample_begin(bloom_lists_sample *sample){
   memset(sample, 0, sizeof(*sample));
 }
@@ -63,29 +60,14 @@ void bloom_lists_sample_add(bloom_lists_sample *sample, const uint32_t *grams, s
   }
 }
 
-/* Keeps the first grams of a text, if it is the first one of its block. */
-static void sample_keep(bloom_lists_sample *sample, const uint32_t *grams, size_t num_grams){
-  uint32_t *kept = sample->kept[sample->num_blocks % BLOOM_LISTS_SAMPLE_TEXTS];
-  size_t i;
-  if( sample->num_kept>sample->num_blocks ) return;
-  sample->num_kept = sample->num_blocks + 1;
-  kept[0] = 0;
-  for(i=0; i<num_grams && kept[0]<BLOOM_LISTS_SAMPLE_GRAMS; i++){
-    if( !bloom_lists_is_edge(grams[i]) ) kept[++kept[0]] = grams[i];
-  }
-}
-
 void bloom_lists_sample_add_text(bloom_lists_sample *sample, const uint8_t *text, size_t num_bytes,
                                  int passes_nul){
   uint32_t grams[BLOOM_TEXT_ROOM];
   bloom_text reading;
   size_t num_grams;
-  int is_first = 1;
   bloom_text_begin(&reading, text, num_bytes, passes_nul);
   while( (num_grams = bloom_text_next(&reading, grams))>0 ){
-    if( is_first ) sample_keep(sample, grams, num_grams);
     bloom_lists_sample_add(sample, grams, num_grams);
-    is_first = 0;
   }
   sample->num_texts++;
 }
@@ -197,40 +179,19 @@ static double sample_choose_edge(const bloom_lists_sample *sample, bloom_lists_e
       * SAMPLE_ROW_OVERHEAD;
 }
 
-/* Chooses how many lists all edges have, whole texts none unless has_whole.  Returns the bits that
-** they take for each block. */
+/* Chooses how many lists all edges have.  Returns the bits that they take for each block. */
 static double sample_choose_edges(const bloom_lists_sample *sample, double num_blocks,
-                                  double bits_of_text, int has_whole, bloom_lists *lists){
-  const double bytes_per_text = sample->num_texts ? (double)sample->num_bytes/sample->num_texts : 0;
-  const double of_begin = sample_choose_edge(sample, BLOOM_LISTS_BEGIN, num_blocks, lists);
-  double of_end = sample_choose_edge(sample, BLOOM_LISTS_END, num_blocks, lists), of_whole = 0;
-  if( bytes_per_text>SAMPLE_END_BYTES && of_end>SAMPLE_END_SHARE*bits_of_text ){
-    lists->edge_bits[BLOOM_LISTS_END] = 0;
-    of_end = 0;
-  }
+                                  double bits_of_text, bloom_lists *lists){
+  const double mean_bytes = (double)sample->num_bytes / (sample->num_texts ? sample->num_texts : 1);
+  double of_end, bits = sample_choose_edge(sample, BLOOM_LISTS_BEGIN, num_blocks, lists);
+  of_end = sample_choose_edge(sample, BLOOM_LISTS_END, num_blocks, lists);
+  if( mean_bytes<=SAMPLE_END_BYTES || of_end<=SAMPLE_END_SHARE*bits_of_text ) bits += of_end;
+  else lists->edge_bits[BLOOM_LISTS_END] = 0;
   lists->edge_bits[BLOOM_LISTS_WHOLE] = 0;
-  if( has_whole ) of_whole = sample_choose_edge(sample, BLOOM_LISTS_WHOLE, num_blocks, lists);
-  return of_begin + of_end + of_whole;
-}
-
-/* Returns the share of the blocks that have all lists of a text's grams, if these were independent
-** of each other: the mean over the texts that were kept. */
-static double sample_passed(const bloom_lists_sample *sample, const bloom_lists *lists){
-  const uint32_t num_kept = sample->num_kept<BLOOM_LISTS_SAMPLE_TEXTS ? sample->num_kept
-      : BLOOM_LISTS_SAMPLE_TEXTS;
-  double sum = 0;
-  uint32_t i, j;
-  for(i=0; i<num_kept; i++){
-    double passed = 1;
-    for(j=1; j<=sample->kept[i][0]; j++){
-      const uint32_t gram = sample->kept[i][j], class = bloom_lists_class(gram);
-      const uint32_t list = bloom_lists_of_gram(lists, gram) - lists->base[class];
-      passed *= (double)sample->num_with[class][((uint32_t)1 << lists->cut[class]) + list]
-          / sample->num_blocks;
-    }
-    sum += passed;
+  if( mean_bytes<=BLOOM_TEXT_WHOLE ){
+    bits += sample_choose_edge(sample, BLOOM_LISTS_WHOLE, num_blocks, lists);
   }
-  return num_kept>0 ? sum/num_kept : 0;
+  return bits;
 }
 
 /* Chooses the cuts of all classes at the lowest price at which they take at most num_bits for each
@@ -246,9 +207,8 @@ static double sample_cut_for(const bloom_lists_sample *sample, double num_bits, 
 bloom_lists_estimate bloom_lists_choose(bloom_lists_sample *sample, uint64_t num_blocks,
                                         double target_fraction, bloom_lists *lists){
   const uint32_t num_sampled = sample->num_blocks;
-  double bits_of_text, bits, sum = 0, num_grams = 0;
+  double bits_of_text, wanted, of_edges, left, bits, sum = 0, num_grams = 0;
   uint32_t i;
-  int has_whole;
   if( num_sampled==0 || sample->num_bytes==0 ){
     bloom_lists_even(lists, BLOOM_LISTS_EVEN_CUT);
     return (bloom_lists_estimate){0, 0};
@@ -263,15 +223,12 @@ bloom_lists_estimate bloom_lists_choose(bloom_lists_sample *sample, uint64_t num
   for(i=0; i<BLOOM_LISTS_CLASSES; i++){
     if( sample->num_grams[i]>0 ) sample_weigh(sample, i);
   }
-  for(has_whole=0; has_whole<2; has_whole++){
-    const double of_edges = sample_choose_edges(sample, (double)num_blocks, bits_of_text, has_whole,
-                                                lists);
-    const double wanted = target_fraction*bits_of_text, least = SAMPLE_CLASSES_SHARE*wanted;
-    bits = sample_cut_for(sample, wanted - of_edges>least ? wanted - of_edges : least, lists->cut);
-    bits += of_edges;
-    bloom_lists_number(lists);
-    if( sample_passed(sample, lists)<=SAMPLE_MAX_PASSED ) break;
-  }
+  wanted = target_fraction*bits_of_text;
+  of_edges = sample_choose_edges(sample, (double)num_blocks, bits_of_text, lists);
+  left = wanted - of_edges;
+  if( left<SAMPLE_CLASSES_SHARE*wanted ) left = SAMPLE_CLASSES_SHARE*wanted;
+  bits = of_edges + sample_cut_for(sample, left, lists->cut);
+  bloom_lists_number(lists);
   for(i=0; i<BLOOM_LISTS_CLASSES; i++){
     sum += sample->num_grams[i] * sample_density(sample, i, lists->cut[i]);
     num_grams += sample->num_grams[i];

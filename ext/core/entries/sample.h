@@ -19,7 +19,7 @@
 **
 ** Edges of texts get as many lists as make an edge rare among blocks, and what these take is left
 ** out of the room of the classes.  Ends of long texts get none where they differ too much, and
-** whole texts get some only where the grams of a text do not tell it from others.
+** whole texts get some only where texts are short: the grams of a long one tell it from others.
 */
 #ifndef BLOOM_CORE_ENTRIES_SAMPLE_H
 #define BLOOM_CORE_ENTRIES_SAMPLE_H
@@ -37,17 +37,11 @@
 ** 2 * i and 2 * i + 1 are the halves of node i.  Cut c has the nodes 2^c .. 2^(c + 1) - 1. */
 #define BLOOM_LISTS_NODES (2 << BLOOM_LISTS_MAX_CUT)
 
-/* Texts of which grams are kept, one of a block; and the most grams of each. */
-#define BLOOM_LISTS_SAMPLE_TEXTS 256
-#define BLOOM_LISTS_SAMPLE_GRAMS 200
-
-/* 10.3 MB, of the caller's memory.  The open block is the one that texts are added to. */
+/* 10.1 MB, of the caller's memory.  The open block is the one that texts are added to. */
 typedef struct bloom_lists_sample {
   uint32_t num_blocks;   /* that were ended */
   uint32_t num_texts;
   uint64_t num_bytes;    /* of texts */
-  uint32_t num_kept;     /* the last block of which a text was kept, plus 1 */
-  uint32_t kept[BLOOM_LISTS_SAMPLE_TEXTS][BLOOM_LISTS_SAMPLE_GRAMS + 1]; /* how many, and grams */
 
   uint64_t num_edges[BLOOM_LISTS_EDGES]; /* different ones of a block, summed over the blocks */
   uint64_t has_edge[BLOOM_LISTS_EDGES][(1 << BLOOM_LISTS_MAX_EDGE_BITS)/64]; /* the open block */
