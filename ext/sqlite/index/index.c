@@ -195,7 +195,6 @@ void bloom_index_free(bloom_index *index){
   sqlite3_free(index->schema);
   sqlite3_free(index->name);
   sqlite3_free(index->source_name);
-  bloom_index_source_free(&index->source);
   sqlite3_free(index->base.zErrMsg);
   sqlite3_free(index);
 }

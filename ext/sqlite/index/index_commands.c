@@ -126,7 +126,7 @@ static int merge_heal(bloom_index *index, const char *doubt, sqlite3_int64 max_r
   int rc = bloom_index_is_seen(index, &is_seen);
   if( rc==SQLITE_OK ) rc = commands_check_rebuild(index);
   if( rc!=SQLITE_OK ) return rc;
-  if( !is_seen || !bloom_index_source_can_heal(index) ){
+  if( !is_seen || !index->source.can_heal ){
     return bloom_index_fail(index, "bloom_index: %s: %s", index->name, doubt);
   }
   return commands_rebuild(index, max_rows);

@@ -71,14 +71,14 @@ typedef enum index_columns_state {
 
 /* The source as it was when it was looked at last. */
 typedef struct index_source {
-  char *doubt; /* why entries are not trusted, so that the whole source is read; NULL: they are */
-  int has_triggers;    /* all of ours are on it */
-  int is_by_triggers;  /* ours are on one table, which it is */
-  int is_by_name;      /* there are none: it is the table of the recorded name */
+  const char *doubt; /* why entries are not trusted, so that the whole source is read; NULL: they
+                     ** are.  bloom_index_doubt_text() says it with the cure */
   int is_by_trigger_alone; /* the doubt is about a trigger of the user's, and nothing is damaged */
-  int has_tables;  /* the index's own tables are there: else no command can run */
-  int has_trigger_on_notes; /* a user's, which may keep them out */
-  bloom_schema_mark mark;   /* the rows of the schema that say that there is no doubt */
+  int has_triggers;  /* all of ours are on it */
+  int has_tables;    /* the index's own tables are there: else no command can run */
+  int can_heal;      /* 'merge' may do what 'rebuild' does: there is a doubt, in the file, and the
+                     ** source is that of the triggers, or, without any, has the recorded name and
+                     ** columns that are equal */
 } index_source;
 
 /* The first and the last id of the source before a run of a statement wrote: index_cursor.c. */

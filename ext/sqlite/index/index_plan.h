@@ -126,7 +126,7 @@ void bloom_index_plan_read(int number, const char *text, index_plan *plan);
 /* Why a query is slower than it need be, which EXPLAIN says. */
 typedef struct index_plan_remark {
   const char *doubt;  /* why the whole table is read; NULL: it is not */
-  const char *effect; /* what 'merge' does about it; NULL: doubt says what cures it */
+  const char *effect; /* what 'merge' does about it; NULL: it is the source's doubt */
   int doubted_key;    /* an indexed column that would serve but for its doubt; -1: none */
   sqlite3_int64 num_unmerged; /* about how many rows are not merged */
 } index_plan_remark;

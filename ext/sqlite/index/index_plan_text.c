@@ -64,12 +64,12 @@ static int plan_print_remark(const bloom_index *index, sqlite3_str *text,
   const char *effect = remark->effect;
   char *name = bloom_sql_name(index->name), *doubt = NULL;
   int is_nomem = name==NULL;
-  if( remark->doubt ){
+  if( effect ){
     sqlite3_str_appendf(text, "; reads the whole table: %s", remark->doubt);
-  }else if( key>=0 ){
-    doubt = bloom_index_source_say(index, key, index->config.keys[key].doubt);
+  }else if( remark->doubt || key>=0 ){
+    doubt = bloom_index_doubt_text(index, remark->doubt ? -1 : key);
     is_nomem |= doubt==NULL;
-    sqlite3_str_appendf(text, "; %s", doubt);
+    sqlite3_str_appendf(text, remark->doubt ? "; reads the whole table: %s" : "; %s", doubt);
   }else if( remark->num_unmerged>=PLAN_MANY_UNMERGED ){
     effect = "makes it faster";
     sqlite3_str_appendf(text, "; reads up to %lld rows that are not merged", remark->num_unmerged);

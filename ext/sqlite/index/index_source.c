@@ -50,65 +50,63 @@ int bloom_index_source_rows(bloom_index *index, sqlite3_stmt **rows, const char 
 /* Of this connection's library, and nothing in the file. */
 static const char doubt_of_version[] = "is generated, and another version of SQLite merged it";
 
-/* The names that the triggers know the id and the indexed columns by, as renames left them. */
-typedef struct index_trigger_names {
-  char *id; /* NULL: the triggers are gone */
-  char *keys[INDEX_MAX_KEYS];
-} index_trigger_names;
-
-/* Finds the indexed columns in those of the source, by the names that the triggers have. */
-static void source_find_keys(bloom_index *index, const index_trigger_names *names){
+/* Finds the indexed columns in those of the source, and what puts each in doubt.  names is the
+** trigger after an UPDATE, as renames left it, or "": those of `new.` are the id, the indexed
+** columns, but for one that was gone when it was made, and some of these again.  Sets *has_id to
+** whether that is the source's id. */
+static int source_find_keys(bloom_index *index, const char *names, int *has_id){
   const bloom_source *columns = &index->columns;
+  bloom_token token = bloom_token_after_new(bloom_token_first(names));
+  char *name = bloom_token_unquoted(token);
   int i;
-  for(i=0; i<index->config.num_keys; i++){
+  *has_id = token.num_chars==0 || (name && sqlite3_stricmp(name, columns->id_name)==0);
+  for(i=0; i<index->config.num_keys && name; i++){
     index_key *key = &index->config.keys[i];
     const bloom_source_column *column;
-    key->column = bloom_source_find(columns, names->keys[i] ? names->keys[i] : key->name);
+    sqlite3_free(name);
+    if( !key->is_gone ) token = bloom_token_after_new(token);
+    name = bloom_token_unquoted(token);
+    if( name==NULL ) break;
+    key->column = bloom_source_find(columns, key->is_gone || token.num_chars==0 ? key->name : name);
     key->doubt = NULL;
     column = key->column>=0 ? &columns->list[key->column] : NULL;
     if( column==NULL && !key->is_gone ) key->doubt = "is gone";
     else if( column && key->is_gone ) key->doubt = "is there again";
-    else if( column && column->affinity!=key->affinity ){
-      key->doubt = "has another type";
-    }
-    else if( column && sqlite3_stricmp(column->collation,
-                                       key->collation)!=0 ) key->doubt = "has another collation";
-    else if( key->is_virtual && index->config.version!=(uint32_t)sqlite3_libversion_number() ){
+    else if( column && column->affinity!=key->affinity ) key->doubt = "has another type";
+    else if( column && sqlite3_stricmp(column->collation, key->collation)!=0 ){
+      key->doubt = "has another collation";
+    }else if( key->is_virtual && index->config.version!=(uint32_t)sqlite3_libversion_number() ){
       key->doubt = doubt_of_version;
     }
   }
-}
-
-int bloom_index_source_can_heal(const bloom_index *index){
-  const index_source *source = &index->source;
-  int i, num_changed = 0;
-  for(i=0; i<index->config.num_keys; i++){
-    const char *doubt = index->config.keys[i].doubt;
-    num_changed += doubt!=NULL && doubt!=doubt_of_version;
-  }
-  if( source->has_trigger_on_notes || !source->has_tables ) return 0;
-  if( !source->is_by_triggers ) return source->is_by_name && num_changed==0;
-  return source->doubt!=NULL || num_changed>0;
-}
-
-char *bloom_index_source_say(const bloom_index *index, int key, const char *doubt){
-  const char *column = key>=0 ? bloom_index_key_name(index, key) : "";
-  char *name = bloom_sql_name(index->name);
-  char *words = name ? sqlite3_mprintf("%s%s%s%s; INSERT INTO %s(%s) VALUES ('%s') repairs it",
-                                       key>=0 ? "column " : "", column, key>=0 ? " " : "", doubt,
-                                       name, name, bloom_index_source_can_heal(index) ? "merge"
-                                       : "rebuild") : NULL;
   sqlite3_free(name);
-  return words;
+  return i==index->config.num_keys ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+char *bloom_index_doubt_text(const bloom_index *index, int key){
+  const char *doubt = key<0 ? index->source.doubt : index->config.keys[key].doubt;
+  char *name, *text;
+  assert( doubt );
+  /* Where tables are gone it says what to do already. */
+  if( key<0 && !index->source.has_tables ) return sqlite3_mprintf("%s", doubt);
+  name = bloom_sql_name(index->name);
+  text = name ? sqlite3_mprintf("%s%s%s%s; INSERT INTO %s(%s) VALUES ('%s') repairs it",
+                                key<0 ? "" : "column ",
+                                key<0 ? "" : bloom_index_key_name(index, key), key<0 ? "" : " ",
+                                doubt, name, name,
+                                index->source.can_heal ? "merge" : "rebuild") : NULL;
+  sqlite3_free(name);
+  return text;
 }
 
 int bloom_index_source_why_not_merge(const bloom_index *index, char **doubt){
-  int i = 0;
+  int key = -1;
   *doubt = NULL;
-  while( i<index->config.num_keys && index->config.keys[i].doubt==NULL ) i++;
-  if( index->source.doubt ) *doubt = sqlite3_mprintf("%s", index->source.doubt);
-  else if( i==index->config.num_keys ) return SQLITE_OK;
-  else *doubt = bloom_index_source_say(index, i, index->config.keys[i].doubt);
+  if( index->source.doubt==NULL ){
+    for(key=0; key<index->config.num_keys && index->config.keys[key].doubt==NULL; key++){}
+    if( key==index->config.num_keys ) return SQLITE_OK;
+  }
+  *doubt = bloom_index_doubt_text(index, key);
   return *doubt ? SQLITE_OK : SQLITE_NOMEM;
 }
 
@@ -143,6 +141,7 @@ static const struct {
   {"BEFORE UPDATE", "new", NULL},
   {"AFTER UPDATE", "new", NULL}
 };
+#define INDEX_AFTER_UPDATE 4 /* the one whose text tells names: source_find_keys() */
 
 /* Sets *is_own to whether a trigger is one of the index's, data: it has the name and the form of
 ** one, and all it does is to note ids.  Those of bloom 1.1 have a clause behind the VALUES. */
@@ -173,7 +172,7 @@ static int triggers_is_own(const void *data, const char *name, const char *table
 
 static bloom_follower index_follower(const bloom_index *index){
   return (bloom_follower){index->connection, "bloom_index", index->schema, index->name, "_state",
-                          "_changed", triggers_is_own, index};
+                          "_changed", triggers_is_own, bloom_index_tables_is_own, index};
 }
 
 int bloom_index_check_names(bloom_index *index, const char *tables, int is_create){
@@ -207,100 +206,28 @@ int bloom_index_is_seen(const bloom_index *index, sqlite3_int64 *is_seen){
   return bloom_follow_is_seen(&follower, is_seen);
 }
 
-static void trigger_names_free(index_trigger_names *names){
+/* Returns the text of the trigger after an UPDATE; "" if there is none. */
+static const char *triggers_after_update(const bloom_index *index, const bloom_triggers *triggers){
   int i;
-  sqlite3_free(names->id);
-  for(i=0; i<INDEX_MAX_KEYS; i++) sqlite3_free(names->keys[i]);
-  memset(names, 0, sizeof(*names));
-}
-
-/* Returns 1 if a trigger begins with CREATE TRIGGER name AFTER UPDATE. */
-static int triggers_is_after_update(const char *sql){
-  const bloom_token name = bloom_token_after(bloom_token_after(bloom_token_first(sql)));
-  return bloom_token_is(bloom_token_after(name), "AFTER")
-    && bloom_token_is(bloom_token_after(bloom_token_after(name)), "UPDATE");
-}
-
-/* Reads the names.  Those of `new.` in the trigger after an UPDATE come in this order: the id, the
-** indexed columns, and some of these again.  A column that was gone when it was made has none. */
-static int triggers_names(const bloom_index *index, const bloom_triggers *triggers,
-                          index_trigger_names *names){
-  bloom_token token;
-  int i, key = -1;
-  memset(names, 0, sizeof(*names));
-  for(i=0; i<triggers->num_rows && !triggers_is_after_update(triggers->rows[i].sql); i++){}
-  if( i==triggers->num_rows ) return SQLITE_OK;
-  for(token=bloom_token_first(triggers->rows[i].sql); token.num_chars
-      && key<index->config.num_keys; token=bloom_token_after(token)){
-    char **name;
-    if( !bloom_token_is(token, "new") || bloom_token_after(token).kind!='.' ) continue;
-    token = bloom_token_after(bloom_token_after(token));
-    while( key>=0 && key<index->config.num_keys && index->config.keys[key].is_gone ) key++;
-    if( key==index->config.num_keys ) break;
-    name = key<0 ? &names->id : &names->keys[key];
-    *name = bloom_token_unquoted(token);
-    if( *name==NULL ){
-      trigger_names_free(names);
-      return SQLITE_NOMEM;
-    }
-    key++;
+  for(i=0; i<triggers->num_rows; i++){
+    if( bloom_trigger_number(index->name, triggers->rows[i].name, index_trigger_suffixes,
+                             INDEX_NUM_TRIGGERS)==INDEX_AFTER_UPDATE ) return triggers->rows[i].sql;
   }
-  return SQLITE_OK;
+  return "";
 }
 
-/* No version of a schema, which has 32 bits. */
-#define INDEX_NO_VERSION INT64_MIN
-
-/* -- Doubts ----------------------------------------------------------------------------------- */
-
-void bloom_index_source_free(index_source *source){
-  sqlite3_free(source->doubt);
-  bloom_schema_mark_free(&source->mark);
-  memset(source, 0, sizeof(*source));
-}
-
-static int index_set_doubt(index_source *source, const char *doubt){
-  if( source->doubt ) return SQLITE_OK;
-  source->doubt = sqlite3_mprintf("%s", doubt);
-  return source->doubt ? SQLITE_OK : SQLITE_NOMEM;
-}
-
-/* Doubts what a newer trigger on the source may keep from the index's own, those of its own that
-** were made again with the table, and notes that a trigger may keep out. */
-static int index_check_triggers(bloom_index *index, index_source *source,
-                                const bloom_follow *follow){
+/* Sets *can_stop to whether a trigger on the source that is newer than the index's own may keep
+** those from firing. */
+static int triggers_can_stop(const bloom_index *index, const bloom_triggers *newer, int *can_stop){
   int i, rc = SQLITE_OK;
-  source->has_trigger_on_notes = follow->has_others;
-  if( follow->has_others ){
-    rc = index_set_doubt(source, "its table of changed rows has a trigger: drop that");
-  }
-  if( rc==SQLITE_OK && follow->is_made_again ){
-    rc = index_set_doubt(source, "the table was made again since the last merge");
-  }
-  for(i=0; i<follow->newer.num_rows && rc==SQLITE_OK; i++){
-    int can_stop;
-    bloom_schema_mark_add(&source->mark, 0); /* what it writes to matters, too */
-    rc = bloom_trigger_can_stop(index->connection, index->schema, follow->newer.rows[i].sql,
-                                &can_stop);
-    if( rc!=SQLITE_OK || !can_stop ) continue;
-    source->is_by_trigger_alone |= source->doubt==NULL;
-    rc = index_set_doubt(source, "the table has a trigger that is newer than the index");
+  *can_stop = 0;
+  for(i=0; i<newer->num_rows && rc==SQLITE_OK && !*can_stop; i++){
+    rc = bloom_trigger_can_stop(index->connection, index->schema, newer->rows[i].sql, can_stop);
   }
   return rc;
 }
 
-/* Doubts tables of the index that are no tables any more, as a view may have rows without end. */
-static int index_check_tables(bloom_index *index, index_source *source){
-  int rc = bloom_index_tables_check(index, &source->mark, &source->has_tables);
-  source->has_tables |= index->is_of_1_2;
-  if( rc==SQLITE_OK && index->is_of_1_2 ){
-    rc = index_set_doubt(source, "its blocks are those of bloom 1.2");
-  }
-  if( rc!=SQLITE_OK || source->has_tables ) return rc;
-  sqlite3_free(source->doubt); /* nothing else can be cured */
-  source->doubt = NULL;
-  return index_set_doubt(source, "tables of the index are gone: drop it and create it again");
-}
+/* == The source as it is now =========================================================== */
 
 int bloom_index_source_read(bloom_index *index, const char *table, int is_strict,
                             bloom_source *source){
@@ -357,109 +284,107 @@ static index_columns_state index_compare_columns(bloom_source *declared, bloom_s
 }
 
 /* Takes the columns where none were declared yet, or compares those that were with the table's. */
-static int index_check_columns(bloom_index *index, index_source *source, const char *table,
-                               const index_trigger_names *names){
+static int index_check_columns(bloom_index *index, const char *table){
   bloom_source now;
-  int has_same_ids = 1, rc = bloom_index_source_read(index, table, 0, &now);
+  int rc = bloom_index_source_read(index, table, 0, &now);
   if( rc==SQLITE_ERROR && now.kind!=BLOOM_SOURCE_TABLE && now.kind!=BLOOM_SOURCE_UNREAD ){
     rc = index_fail_kind(index, now.kind, table);
   }
-  bloom_schema_mark_add(&source->mark, now.row);
   if( rc==SQLITE_OK && !index->is_declared ){
     bloom_source_free(&index->columns);
     index->columns = now;
     index->columns_state = INDEX_COLUMNS_SAME;
-  }else{
-    if( rc==SQLITE_OK ) index->columns_state = index_compare_columns(&index->columns, &now);
-    bloom_source_free(&now);
+    return SQLITE_OK;
   }
-  if( rc!=SQLITE_OK ) return rc;
-  if( index->columns_state==INDEX_COLUMNS_OTHER ) return bloom_index_columns_fail(index);
-  source_find_keys(index, names);
-  if( names->id && sqlite3_stricmp(names->id, index->columns.id_name)!=0 ){
-    return index_set_doubt(source, "the table's rowid has another name");
-  }
-  if( (index->columns.id_column<0)!=index->config.has_hidden_ids ){
-    return index_set_doubt(source, "the table has other ids");
-  }
-  rc = bloom_index_canary_compare(index, &has_same_ids);
-  if( rc!=SQLITE_OK || has_same_ids ) return rc;
-  return index_set_doubt(source,
-                         "rowids may be others since a VACUUM or a copy, as the table has no "
-                         "INTEGER PRIMARY KEY");
+  if( rc==SQLITE_OK ) index->columns_state = index_compare_columns(&index->columns, &now);
+  bloom_source_free(&now);
+  if( rc!=SQLITE_OK || index->columns_state!=INDEX_COLUMNS_OTHER ) return rc;
+  return bloom_index_columns_fail(index);
 }
 
 /* Looks at the source called table, that of the triggers if there are any. */
-static int source_look(bloom_index *index, index_source *source, const char *table,
-                       const bloom_follow *follow){
-  index_trigger_names names;
-  int rc = triggers_names(index, &follow->own, &names);
-  if( rc==SQLITE_OK ) rc = index_check_columns(index, source, table, &names);
-  trigger_names_free(&names);
-  source->is_by_name = follow->own.num_rows==0;
-  source->is_by_triggers = follow->are_on_one_table;
-  source->has_triggers = follow->are_on_one_table && follow->own.num_rows==INDEX_NUM_TRIGGERS;
-  if( rc==SQLITE_OK && !source->has_triggers ){
-    rc = index_set_doubt(source, "triggers on the table are gone");
+static int source_look(bloom_index *index, const char *table, const bloom_follow *follow,
+                       index_source *source){
+  const int num_own = follow->own.num_rows, is_by_triggers = follow->are_on_one_table;
+  int i, has_id = 1, has_same_ids = 1, can_stop = 0, num_changed = 0;
+  int rc = index_check_columns(index, table);
+  if( rc==SQLITE_OK ){
+    rc = source_find_keys(index, triggers_after_update(index, &follow->own), &has_id);
   }
-  if( rc==SQLITE_OK ) rc = index_check_tables(index, source);
-  if( rc==SQLITE_OK ) rc = index_check_triggers(index, source, follow);
-  return rc==SQLITE_OK && source->doubt==NULL
-    ? bloom_schema_mark_end(index->connection, index->schema, &source->mark) : rc;
+  if( rc==SQLITE_OK ) rc = bloom_index_canary_compare(index, &has_same_ids);
+  if( rc==SQLITE_OK ) rc = triggers_can_stop(index, &follow->newer, &can_stop);
+  if( rc!=SQLITE_OK ) return rc;
+  source->has_triggers = is_by_triggers && num_own==INDEX_NUM_TRIGGERS;
+  source->has_tables = index->is_of_1_2 || follow->num_tables==bloom_index_num_tables(index);
+  if( !source->has_tables ){ /* one may be a view now, which may have rows without end */
+    source->doubt = "tables of the index are gone: drop it and create it again";
+  }else if( !has_id ){
+    source->doubt = "the table's rowid has another name";
+  }else if( (index->columns.id_column<0)!=index->config.has_hidden_ids ){
+    source->doubt = "the table has other ids";
+  }else if( !has_same_ids ){
+    source->doubt = "rowids may be others since a VACUUM or a copy, as the table has no INTEGER"
+                    " PRIMARY KEY";
+  }else if( !source->has_triggers ){
+    source->doubt = "triggers on the table are gone";
+  }else if( index->is_of_1_2 ){
+    source->doubt = "its blocks are those of bloom 1.2";
+  }else if( follow->has_other_triggers ){
+    source->doubt = "its table of changed rows has a trigger: drop that";
+  }else if( follow->is_made_again ){
+    source->doubt = "the table was made again since the last merge";
+  }else if( can_stop ){
+    source->is_by_trigger_alone = 1;
+    source->doubt = "the table has a trigger that is newer than the index";
+  }
+  for(i=0; i<index->config.num_keys; i++){
+    const char *doubt = index->config.keys[i].doubt;
+    num_changed += doubt && doubt!=doubt_of_version;
+  }
+  source->can_heal = source->has_tables && !follow->has_other_triggers
+    && (is_by_triggers ? source->doubt || num_changed>0 : num_own==0 && num_changed==0);
+  return SQLITE_OK;
 }
 
 /* Sets index->source to what there is now.  What was found before stays where it fails. */
 static int source_check(bloom_index *index){
   const bloom_follower follower = index_follower(index);
   index_source source = {.doubt = NULL};
-  bloom_follow follow = {.guard = 0};
-  char *table = NULL, *words;
-  int rc = bloom_schema_mark_begin(index->connection, index->schema, &source.mark);
-  if( rc==SQLITE_OK ) rc = bloom_follow_read(&follower, &source.mark, &follow);
+  bloom_follow follow;
+  char *table = NULL;
+  int rc = bloom_follow_read(&follower, &follow);
   if( rc==SQLITE_OK ){
     table = sqlite3_mprintf("%s", follow.own.num_rows ? follow.own.rows[0].table
                             : index->config.source);
-    rc = table ? source_look(index, &source, table, &follow) : SQLITE_NOMEM;
+    rc = table ? source_look(index, table, &follow, &source) : SQLITE_NOMEM;
   }
   bloom_follow_free(&follow);
   if( rc!=SQLITE_OK ){
     sqlite3_free(table);
-    bloom_index_source_free(&source);
     return rc;
   }
   sqlite3_free(index->source_name);
   index->source_name = table;
-  bloom_index_source_free(&index->source);
   index->source = source;
-  /* Where tables are gone it says what to do already. */
-  if( source.doubt==NULL || !source.has_tables ) return SQLITE_OK;
-  words = bloom_index_source_say(index, -1, source.doubt);
-  if( words==NULL ) return SQLITE_NOMEM;
-  sqlite3_free(source.doubt);
-  index->source.doubt = words;
   return SQLITE_OK;
 }
 
 /* -- Beginning a method --------------------------------------------------------------------- */
 
-/* Makes index->source what there is at this version of the schema.  Rowids that are hidden are
-** others after a VACUUM, which changes no row that the mark has. */
+/* No version of a schema, which has 32 bits. */
+#define INDEX_NO_VERSION INT64_MIN
+
+/* Makes index->source what there is at this version of the schema. */
 static int source_find(bloom_index *index, index_need need){
   sqlite3_int64 version = INDEX_NO_VERSION;
-  int holds = 0, rc = bloom_index_statement_integer(index, INDEX_USE_VERSION, &version,
+  int rc = bloom_index_statement_integer(index, INDEX_USE_VERSION, &version,
       "PRAGMA \"%w\".schema_version", index->schema);
-  const int is_known = index->is_checked && index->is_steady && need!=INDEX_NEED_CHECK
-    && version!=INDEX_NO_VERSION && index->checked_version!=INDEX_NO_VERSION;
   if( rc==SQLITE_AUTH ) rc = SQLITE_OK; /* refused: the source is looked at each time */
-  if( rc!=SQLITE_OK || (is_known && version==index->checked_version) ) return rc;
-  if( is_known && index->source.doubt==NULL ){
-    rc = bloom_schema_mark_holds(index->connection, index->schema, &index->source.mark,
-                                 version - index->checked_version,
-                                 !index->config.has_hidden_ids, index->source_name, &holds);
-  }
+  if( rc!=SQLITE_OK || (index->is_checked && index->is_steady && need!=INDEX_NEED_CHECK
+     && version!=INDEX_NO_VERSION && version==index->checked_version) ) return rc;
   index->is_checked = 0;
   bloom_index_statements_forget(index, 1);
-  if( rc==SQLITE_OK && !holds ) rc = source_check(index);
+  rc = source_check(index);
   if( rc!=SQLITE_OK ) return rc;
   index->is_checked = 1;
   index->num_checks++;

@@ -54,15 +54,10 @@ int bloom_index_learn_encoding(bloom_index *index);
 ** is gone, or another column is in the place of one.  Else index->columns, where none were declared
 ** yet, and index->source are what it finds. */
 int bloom_index_begin(bloom_index *index, index_need need);
-void bloom_index_source_free(index_source *source);
 
-/* Returns 1 if 'merge' may do what 'rebuild' does: the doubt is in the file, and the source is that
-** of the triggers, or, without any, has the recorded name and columns that are equal. */
-int bloom_index_source_can_heal(const bloom_index *index);
-
-/* Returns a doubt about an indexed column, or about the source where key is -1, with the SQL that
-** cures it, to be freed; NULL when out of memory. */
-char *bloom_index_source_say(const bloom_index *index, int key, const char *doubt);
+/* Returns the source's doubt, or, key is not -1, that of an indexed column, with the SQL that cures
+** it, to be freed; NULL when out of memory. */
+char *bloom_index_doubt_text(const bloom_index *index, int key);
 
 /* Sets *doubt, to be freed, to why 'merge' must not take rows: the source's doubt, or a column's;
 ** NULL: it may. */
@@ -122,8 +117,9 @@ int bloom_index_tables_upgrade(bloom_index *index);
 ** and NAME_canary, too. */
 int bloom_index_tables_drop(bloom_index *index, int num_tables);
 
-/* Sets *are_all to whether each is there, by its name and its text, and adds them to a mark. */
-int bloom_index_tables_check(bloom_index *index, bloom_schema_mark *mark, int *are_all);
+/* Sets *is_own to whether a table is one of those of the index, data: a bloom_is_own. */
+int bloom_index_tables_is_own(const void *data, const char *name, const char *table,
+                              const char *sql, int *is_own);
 
 /* Renames those that are there. */
 int bloom_index_tables_rename(bloom_index *index, const char *new_name);

@@ -135,56 +135,23 @@ int bloom_index_tables_create(bloom_index *index, unsigned left, int *num_made){
   return rc;
 }
 
-/* Returns 1 if a table of this name and text is one of the index's; -1 when out of memory. */
-static int tables_is_own(const bloom_index *index, const char *name, const char *sql){
+int bloom_index_tables_is_own(const void *data, const char *name, const char *table,
+                              const char *sql, int *is_own){
+  const bloom_index *index = data;
   char *begin = sqlite3_mprintf("CREATE TABLE \"%w\"", name);
-  int i, is_own = begin ? 0 : -1;
-  for(i=0; i<bloom_index_num_tables(index) && is_own==0; i++){
+  int i, rc = begin ? SQLITE_OK : SQLITE_NOMEM;
+  (void)table;
+  *is_own = 0;
+  for(i=0; i<bloom_index_num_tables(index) && rc==SQLITE_OK && !*is_own; i++){
     const char *form;
     char *its_name = tables_name(index, &index->config, i, &form);
-    if( its_name==NULL ) is_own = -1;
-    else is_own = sqlite3_stricmp(name, its_name)==0 && strncmp(sql, begin, strlen(begin))==0
+    if( its_name==NULL ) rc = SQLITE_NOMEM;
+    else *is_own = sqlite3_stricmp(name, its_name)==0 && strncmp(sql, begin, strlen(begin))==0
         && sqlite3_strglob(form, sql + strlen(begin))==0;
     sqlite3_free(its_name);
   }
   sqlite3_free(begin);
-  return is_own;
-}
-
-int bloom_index_tables_check(bloom_index *index, bloom_schema_mark *mark, int *are_all){
-  sqlite3_str *names = sqlite3_str_new(NULL);
-  sqlite3_stmt *row = NULL;
-  int i, num_tables = 0, rc = SQLITE_OK;
-  char *list;
-  for(i=0; i<bloom_index_num_tables(index); i++){
-    const char *ignored;
-    char *name = tables_name(index, &index->config, i, &ignored);
-    if( name==NULL ) rc = SQLITE_NOMEM;
-    sqlite3_str_appendf(names, "%s%Q", i ? ", " : "", name);
-    sqlite3_free(name);
-  }
-  list = sqlite3_str_finish(names);
-  if( list==NULL ) rc = SQLITE_NOMEM;
-  /* Not by count(): the application may have one of its own. */
-  if( rc==SQLITE_OK ){
-    rc = bloom_sql_prepare(index->connection, &row, "SELECT m.name, m.sql, m.rowid FROM"
-                           " \"%w\".sqlite_master AS m WHERE m.type = 'table' AND m.rootpage > 0"
-                           " AND m.name COLLATE NOCASE IN (%s)", index->schema, list);
-  }
-  sqlite3_free(list);
-  while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
-    const char *name, *sql = NULL;
-    int is_own = 0;
-    rc = bloom_sql_column_text(row, 0, &name);
-    if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 1, &sql);
-    if( rc==SQLITE_OK && name && sql ) is_own = tables_is_own(index, name, sql);
-    if( is_own<0 ) rc = SQLITE_NOMEM;
-    if( is_own<1 ) continue;
-    num_tables++;
-    bloom_schema_mark_add(mark, sqlite3_column_int64(row, 2));
-  }
-  *are_all = num_tables==bloom_index_num_tables(index);
-  return bloom_sql_end(row, rc);
+  return rc;
 }
 
 /* Does before triggers go, for the reason that bloom_vtab_drop() gives. */

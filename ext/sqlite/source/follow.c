@@ -1,6 +1,6 @@
 /*
-** How both virtual tables follow a source: commands, the database that is meant, triggers, and
-** marks of a schema.
+** How both virtual tables follow a source: commands, the database that is meant, and what the
+** schema has of a virtual table.
 */
 #include "follow.h"
 
@@ -103,41 +103,44 @@ void bloom_follow_free(bloom_follow *follow){
   triggers_free(&follow->newer);
 }
 
-/* Compiles a SELECT of all triggers. */
-static int prepare_triggers(const bloom_follower *follower, sqlite3_stmt **row){
+/* An object of the schema, as a row has it until the next step. */
+typedef struct schema_object {
+  const char *type, *name, *table, *sql;
+} schema_object;
+
+/* Compiles a SELECT of all triggers, and of what else is on a table whose name begins with the
+** follower's and _, after which ` is the next character. */
+static int prepare_objects(const bloom_follower *follower, sqlite3_stmt **row){
   return bloom_sql_prepare(follower->connection, row,
-    "SELECT rowid, name, tbl_name, sql FROM \"%w\".sqlite_master WHERE type = 'trigger' ORDER BY"
-    " rowid", follower->schema);
+    "SELECT type, name, tbl_name, sql FROM \"%w\".sqlite_master WHERE type = 'trigger'"
+    " OR tbl_name COLLATE NOCASE BETWEEN '%q_' AND '%q`' ORDER BY rowid", follower->schema,
+    follower->name, follower->name);
 }
 
-/* A trigger, as a row has it until the next step. */
-typedef struct trigger_row {
-  const char *name, *table, *sql;
-  sqlite3_int64 order;
-} trigger_row;
-
-/* Steps to the next trigger that nothing hides: SQLITE_ROW, SQLITE_DONE or an error. */
-static int step_trigger(const bloom_follower *follower, sqlite3_stmt *row, trigger_row *trigger){
+/* Steps to the next object that has a text and that nothing hides: SQLITE_ROW, SQLITE_DONE or an
+** error. */
+static int step_object(const bloom_follower *follower, sqlite3_stmt *row, schema_object *object){
+  const char **columns[] = {&object->type, &object->name, &object->table, &object->sql};
   int rc;
   while( (rc = bloom_sql_step(follower->connection, row))==SQLITE_ROW ){
-    trigger->order = sqlite3_column_int64(row, 0);
-    rc = bloom_sql_column_text(row, 1, &trigger->name);
-    if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 2, &trigger->table);
-    if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 3, &trigger->sql);
-    if( rc!=SQLITE_OK ) return rc;
-    if( trigger->name && trigger->table && trigger->sql ) return SQLITE_ROW;
+    int i, is_whole = 1;
+    for(i=0; i<4; i++){
+      rc = bloom_sql_column_text(row, i, columns[i]);
+      if( rc!=SQLITE_OK ) return rc;
+      is_whole &= *columns[i]!=NULL;
+    }
+    if( is_whole ) return SQLITE_ROW;
   }
   return rc;
 }
 
-static int add_trigger(bloom_triggers *triggers, const trigger_row *trigger){
+static int add_trigger(bloom_triggers *triggers, const schema_object *trigger){
   bloom_trigger *copy;
   if( BLOOM_GROW(triggers->rows, triggers->num_rows, triggers->max_rows) ) return SQLITE_NOMEM;
   copy = &triggers->rows[triggers->num_rows++];
-  *copy = (bloom_trigger){
-    .name = sqlite3_mprintf("%s", trigger->name), .table = sqlite3_mprintf("%s", trigger->table),
-    .sql = sqlite3_mprintf("%s", trigger->sql), .order = trigger->order
-  };
+  *copy = (bloom_trigger){sqlite3_mprintf("%s", trigger->name),
+                          sqlite3_mprintf("%s", trigger->table),
+                          sqlite3_mprintf("%s", trigger->sql)};
   return copy->name && copy->table && copy->sql ? SQLITE_OK : SQLITE_NOMEM;
 }
 
@@ -148,36 +151,46 @@ static int is_table(const bloom_follower *follower, const char *table, const cha
     && sqlite3_stricmp(table + num_chars, suffix)==0;
 }
 
-int bloom_follow_read(
-  const bloom_follower *follower, bloom_schema_mark *mark, bloom_follow *follow
-){
+/* Sets what a trigger adds to *follow; guard is the text of the follower's. */
+static int follow_trigger(const bloom_follower *follower, const schema_object *trigger,
+                          const char *guard, bloom_follow *follow){
+  const char *source = follow->own.num_rows ? follow->own.rows[0].table : "";
+  int is_own, rc = follower->is_own(follower->data, trigger->name, trigger->table, trigger->sql,
+                                    &is_own);
+  if( rc!=SQLITE_OK ) return rc;
+  if( is_own ){
+    follow->are_on_one_table = follow->own.num_rows==0
+      || (follow->are_on_one_table && sqlite3_stricmp(source, trigger->table)==0);
+    follow->is_made_again |= follow->has_guard;
+    return add_trigger(&follow->own, trigger);
+  }
+  if( !follow->has_guard && strcmp(trigger->sql, guard)==0 ){
+    follow->has_guard = 1;
+  }else if( is_table(follower, trigger->table, follower->written) ){
+    follow->has_other_triggers = 1;
+  }else if( follow->has_guard && sqlite3_stricmp(source, trigger->table)==0 ){
+    return add_trigger(&follow->newer, trigger);
+  }
+  return SQLITE_OK;
+}
+
+int bloom_follow_read(const bloom_follower *follower, bloom_follow *follow){
   char *guard = bloom_guard_text(follower);
-  trigger_row trigger;
+  schema_object object;
   sqlite3_stmt *row = NULL;
-  int rc = guard ? prepare_triggers(follower, &row) : SQLITE_NOMEM;
+  int is_own, rc = guard ? prepare_objects(follower, &row) : SQLITE_NOMEM;
   memset(follow, 0, sizeof(*follow));
-  follow->are_on_one_table = 1;
-  while( rc==SQLITE_OK && (rc = step_trigger(follower, row, &trigger))==SQLITE_ROW ){
-    const char *source = follow->own.num_rows ? follow->own.rows[0].table : "";
-    int is_own;
-    rc = follower->is_own(follower->data, trigger.name, trigger.table, trigger.sql, &is_own);
-    if( rc==SQLITE_OK && is_own ){
-      if( source[0] ) follow->are_on_one_table &= sqlite3_stricmp(source, trigger.table)==0;
-      follow->is_made_again |= follow->guard>0;
-      rc = add_trigger(&follow->own, &trigger);
-      if( mark ) bloom_schema_mark_add(mark, trigger.order);
-    }else if( rc==SQLITE_OK && follow->guard==0 && strcmp(trigger.sql, guard)==0 ){
-      follow->guard = trigger.order;
-    }else if( rc==SQLITE_OK && is_table(follower, trigger.table, follower->written) ){
-      follow->has_others = 1;
-    }else if( rc==SQLITE_OK && follow->guard>0 && sqlite3_stricmp(source, trigger.table)==0 ){
-      rc = add_trigger(&follow->newer, &trigger);
+  while( rc==SQLITE_OK && (rc = step_object(follower, row, &object))==SQLITE_ROW ){
+    if( strcmp(object.type, "trigger")==0 ){
+      rc = follow_trigger(follower, &object, guard, follow);
+      continue;
     }
+    rc = follower->is_own_table(follower->data, object.name, object.table, object.sql, &is_own);
+    if( rc==SQLITE_OK && is_own ) follow->num_tables++;
+    else follow->has_other_objects |= is_table(follower, object.table, follower->written);
   }
   sqlite3_free(guard);
-  if( follow->own.num_rows==0 ) follow->are_on_one_table = 0;
-  if( follow->guard==0 ) follow->is_made_again = follow->own.num_rows>0;
-  if( mark ) bloom_schema_mark_add(mark, follow->guard);
+  if( !follow->has_guard ) follow->is_made_again = follow->own.num_rows>0;
   return bloom_sql_end(row, rc);
 }
 
@@ -268,39 +281,36 @@ int bloom_trigger_can_stop(
 }
 
 bloom_token bloom_trigger_action(const char *sql){
-  bloom_token token = bloom_token_first(sql);
-  while( token.num_chars && !bloom_token_is(token, "BEGIN") ) token = bloom_token_after(token);
-  return token;
+  return bloom_token_find(bloom_token_first(sql), "BEGIN");
 }
 
-int bloom_trigger_has_form(
-  const char *name, const char *table, const char *sql, char *event, char *action,
-  int *has_form
-){
-  char *begin = event ? sqlite3_mprintf("CREATE TRIGGER \"%w\" %s ON \"%w\" WHEN ", name, event,
-                                        table) : NULL;
-  const int has_memory = begin && action;
-  *has_form = has_memory && strncmp(sql, begin, strlen(begin))==0
-    && strcmp(bloom_trigger_action(sql).text, action)==0;
-  sqlite3_free(begin);
-  sqlite3_free(event);
-  sqlite3_free(action);
-  return has_memory ? SQLITE_OK : SQLITE_NOMEM;
+int bloom_trigger_has_form(const char *sql, const char *form){
+  const bloom_token when = bloom_token_find(bloom_token_first(form), "WHEN");
+  return strncmp(sql, form, (size_t)(when.text - form) + when.num_chars)==0
+    && strcmp(bloom_trigger_action(sql).text, bloom_trigger_action(form).text)==0;
+}
+
+bloom_token bloom_token_after_new(bloom_token token){
+  while( token.num_chars && !(bloom_token_is(token, "new") && bloom_token_after(token).kind=='.') ){
+    token = bloom_token_after(token);
+  }
+  return bloom_token_after(bloom_token_after(token));
 }
 
 /* Drops the triggers, on a table or, NULL, on any, for which is_own says yes. */
 static int drop_triggers(
-  const bloom_follower *follower, const char *suffix, bloom_is_own_trigger *is_own
+  const bloom_follower *follower, const char *suffix, bloom_is_own *is_own
 ){
   bloom_triggers triggers = {NULL, 0, 0};
-  trigger_row trigger;
+  schema_object object;
   sqlite3_stmt *row;
-  int i, is_one, rc = prepare_triggers(follower, &row);
-  while( rc==SQLITE_OK && (rc = step_trigger(follower, row, &trigger))==SQLITE_ROW ){
+  int i, is_one, rc = prepare_objects(follower, &row);
+  while( rc==SQLITE_OK && (rc = step_object(follower, row, &object))==SQLITE_ROW ){
     rc = SQLITE_OK;
-    if( suffix && !is_table(follower, trigger.table, suffix) ) continue;
-    rc = is_own(follower->data, trigger.name, trigger.table, trigger.sql, &is_one);
-    if( rc==SQLITE_OK && is_one ) rc = add_trigger(&triggers, &trigger);
+    if( strcmp(object.type, "trigger")!=0
+        || (suffix && !is_table(follower, object.table, suffix)) ) continue;
+    rc = is_own(follower->data, object.name, object.table, object.sql, &is_one);
+    if( rc==SQLITE_OK && is_one ) rc = add_trigger(&triggers, &object);
   }
   rc = bloom_sql_end(row, rc);
   for(i=0; i<triggers.num_rows && rc==SQLITE_OK; i++){
@@ -311,33 +321,31 @@ static int drop_triggers(
   return rc;
 }
 
-int bloom_follow_drop(const bloom_follower *follower, bloom_is_own_trigger *is_own){
+int bloom_follow_drop(const bloom_follower *follower, bloom_is_own *is_own){
   return drop_triggers(follower, NULL, is_own);
 }
 
-int bloom_trigger_create(const bloom_follower *follower, const char *suffix, char *definition){
-  const int rc = definition
-    ? bloom_sql_run(follower->connection, "CREATE TRIGGER \"%w\".\"%w%s\" %s", follower->schema,
-                    follower->name, suffix, definition) : SQLITE_NOMEM;
-  sqlite3_free(definition);
+int bloom_trigger_create(const bloom_follower *follower, char *sql){
+  const int rc = sql ? bloom_sql_run(follower->connection, "CREATE TRIGGER \"%w\".%s",
+                                     follower->schema, sql + strlen("CREATE TRIGGER "))
+    : SQLITE_NOMEM;
+  sqlite3_free(sql);
   return rc;
 }
 
-/* What a guard does, and when: a format of its table's name. */
-#define GUARD "AFTER UPDATE ON \"%w%s\" WHEN 0 BEGIN SELECT 0; END"
+/* A guard's text, as a format of its name and of its table's, each in two parts. */
+#define GUARD "CREATE TRIGGER \"%w%s\" AFTER UPDATE ON \"%w%s\" WHEN 0 BEGIN SELECT 0; END"
 
-#define GUARD_SUFFIX "_guard"
+char *bloom_guard_text(const bloom_follower *follower){
+  return sqlite3_mprintf(GUARD, follower->name, "_guard", follower->name, follower->guarded);
+}
 
 /* Says of the guard of any virtual table that it is one. */
 static int is_guard(
   const void *data, const char *name, const char *table, const char *sql, int *is_own
 ){
-  const size_t num_chars = strlen(name), end = sizeof(GUARD_SUFFIX) - 1;
-  char *text;
+  char *text = sqlite3_mprintf(GUARD, name, "", table, "");
   (void)data;
-  *is_own = 0;
-  if( num_chars<end || strcmp(name + num_chars - end, GUARD_SUFFIX)!=0 ) return SQLITE_OK;
-  text = sqlite3_mprintf("CREATE TRIGGER \"%w\" " GUARD, name, table, "");
   *is_own = text && strcmp(text, sql)==0;
   sqlite3_free(text);
   return text ? SQLITE_OK : SQLITE_NOMEM;
@@ -349,14 +357,7 @@ int bloom_guard_drop(const bloom_follower *follower){
 
 int bloom_guard_create(const bloom_follower *follower){
   const int rc = bloom_guard_drop(follower);
-  if( rc!=SQLITE_OK ) return rc;
-  return bloom_trigger_create(follower, GUARD_SUFFIX,
-                              sqlite3_mprintf(GUARD, follower->name, follower->guarded));
-}
-
-char *bloom_guard_text(const bloom_follower *follower){
-  return sqlite3_mprintf("CREATE TRIGGER \"%w" GUARD_SUFFIX "\" " GUARD, follower->name,
-                         follower->name, follower->guarded);
+  return rc==SQLITE_OK ? bloom_trigger_create(follower, bloom_guard_text(follower)) : rc;
 }
 
 /* -- What is in the way -------------------------------------------------------------------- */
@@ -439,126 +440,4 @@ int bloom_obstacles_refuse(
   sqlite3_free(names_text);
   sqlite3_free(cure_text);
   return rc;
-}
-
-/* -- Marks of a schema ---------------------------------------------------------------------- */
-
-void bloom_schema_mark_free(bloom_schema_mark *mark){
-  sqlite3_free(mark->text);
-  *mark = (bloom_schema_mark){.num_rows = 0};
-}
-
-static int last_schema_row(bloom_connection *connection, const char *schema, sqlite3_int64 *row){
-  return bloom_sql_integer(connection, row, "SELECT rowid FROM \"%w\".sqlite_master"
-                                            " ORDER BY rowid DESC LIMIT 1", schema);
-}
-
-int bloom_schema_mark_begin(
-  bloom_connection *connection, const char *schema, bloom_schema_mark *mark
-){
-  bloom_schema_mark_free(mark);
-  return last_schema_row(connection, schema, &mark->last_row);
-}
-
-void bloom_schema_mark_add(bloom_schema_mark *mark, sqlite3_int64 row){
-  if( row<=0 || mark->num_rows>=BLOOM_SCHEMA_MAX_ROWS ) mark->num_rows = BLOOM_SCHEMA_MAX_ROWS + 1;
-  else mark->rows[mark->num_rows++] = row;
-}
-
-/* The columns that the functions below read. */
-#define COLUMNS "type, name, tbl_name, sql, rootpage"
-
-/* Compiles a SELECT of the rows by their numbers, and of those behind the last. */
-static int schema_prepare_rows(
-  bloom_connection *connection, const char *schema, const bloom_schema_mark *mark,
-  sqlite3_stmt **row
-){
-  sqlite3_str *sql = sqlite3_str_new(connection->db);
-  int i;
-  sqlite3_str_appendf(sql, "SELECT " COLUMNS " FROM \"%w\".sqlite_master WHERE rowid IN (", schema);
-  for(i=0; i<mark->num_rows; i++) sqlite3_str_appendf(sql, "%s%lld", i ? ", " : "", mark->rows[i]);
-  sqlite3_str_appendf(sql, ") UNION ALL SELECT " COLUMNS " FROM \"%w\".sqlite_master"
-                           " WHERE rowid > %lld", schema, mark->last_row);
-  return bloom_sql_prepare_text(connection, row, sqlite3_str_finish(sql));
-}
-
-/* Reads so many rows' text, *text to be freed; NULL if there are fewer. */
-static int read_text(
-  bloom_connection *connection, sqlite3_stmt *row, int num_rows, char **text
-){
-  sqlite3_str *str = sqlite3_str_new(connection->db);
-  int i, j, rc = SQLITE_ROW;
-  for(i=0; i<num_rows && (rc = bloom_sql_step(connection, row))==SQLITE_ROW; i++){
-    for(j=0; j<4; j++){
-      const char *column;
-      if( bloom_sql_column_text(row, j, &column)!=SQLITE_OK ) rc = SQLITE_NOMEM;
-      sqlite3_str_appendf(str, "%Q ", column);
-    }
-    if( rc!=SQLITE_ROW ) break;
-  }
-  *text = sqlite3_str_finish(str);
-  if( rc==SQLITE_ROW && *text ) return SQLITE_OK;
-  if( rc==SQLITE_ROW ) rc = SQLITE_NOMEM;
-  sqlite3_free(*text);
-  *text = NULL;
-  return rc==SQLITE_DONE ? SQLITE_OK : rc;
-}
-
-int bloom_schema_mark_end(
-  bloom_connection *connection, const char *schema, bloom_schema_mark *mark
-){
-  sqlite3_stmt *row;
-  int rc;
-  if( mark->num_rows==0 || mark->num_rows>BLOOM_SCHEMA_MAX_ROWS ) return SQLITE_OK;
-  rc = schema_prepare_rows(connection, schema, mark, &row);
-  if( rc==SQLITE_OK ) rc = read_text(connection, row, mark->num_rows, &mark->text);
-  return bloom_sql_end(row, rc);
-}
-
-/* Reads the rows behind the last.  *num_made is how many statements they account for; -1 where one
-** may be of consequence.  SQLite makes tables and indexes of its own along with others, and dumps
-** put virtual tables into the schema, which adds nothing to its version. */
-static int count_made(
-  bloom_connection *connection, sqlite3_stmt *row, const char *table, int *num_made
-){
-  int rc;
-  *num_made = 0;
-  while( (rc = bloom_sql_step(connection, row))==SQLITE_ROW ){
-    const char *type = (const char *)sqlite3_column_text(row, 0);
-    const char *name = (const char *)sqlite3_column_text(row, 1);
-    const char *its_table = (const char *)sqlite3_column_text(row, 2);
-    if( type==NULL || name==NULL || its_table==NULL || strcmp(type, "trigger")==0
-        || (strcmp(type, "table")==0 && sqlite3_column_int64(row, 4)==0)
-        || sqlite3_stricmp(its_table, table)==0 ){
-      *num_made = -1;
-      return SQLITE_OK;
-    }
-    *num_made += sqlite3_strnicmp(name, "sqlite_", 7)!=0;
-  }
-  return rc;
-}
-
-int bloom_schema_mark_holds(
-  bloom_connection *connection, const char *schema, bloom_schema_mark *mark,
-  sqlite3_int64 num_changes, int max_others, const char *table, int *holds
-){
-  sqlite3_stmt *row = NULL;
-  sqlite3_int64 last_row = 0;
-  char *text = NULL;
-  int num_made, rc;
-  *holds = 0;
-  if( mark->text==NULL || num_changes<=0 ) return SQLITE_OK;
-  rc = last_schema_row(connection, schema, &last_row);
-  if( rc==SQLITE_OK ) rc = schema_prepare_rows(connection, schema, mark, &row);
-  if( rc==SQLITE_OK ) rc = read_text(connection, row, mark->num_rows, &text);
-  if( rc==SQLITE_OK && text && strcmp(text, mark->text)==0 ){
-    rc = count_made(connection, row, table, &num_made);
-    if( rc==SQLITE_DONE ){
-      *holds = num_made<=num_changes && num_changes - num_made<=max_others;
-    }
-  }
-  if( *holds ) mark->last_row = last_row;
-  sqlite3_free(text);
-  rc = bloom_sql_end(row, rc);
-  return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK; /* a full check meets the others again */
 }

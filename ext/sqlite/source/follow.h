@@ -1,6 +1,6 @@
 /*
-** How both virtual tables follow a source: commands, the database that is meant, triggers, and
-** marks of a schema.
+** How both virtual tables follow a source: commands, the database that is meant, and what the
+** schema has of a virtual table.
 */
 #ifndef BLOOM_SQLITE_SOURCE_FOLLOW_H
 #define BLOOM_SQLITE_SOURCE_FOLLOW_H
@@ -75,51 +75,6 @@ static inline int bloom_can_read_in_best_index(void){
   return sqlite3_libversion_number()>=3038002;
 }
 
-/* -- Marks of a schema ---------------------------------------------------------------------- */
-
-/*
-** Which changes of a schema a check of it survives, without reading the whole schema again.
-**
-** A check notes the rows of sqlite_schema that it trusts, and the last rowid there is.  Each
-** statement that changes a schema adds 1 or more to its version, and what it makes comes behind
-** the last row; a number at or below the noted one is free only if another statement dropped the
-** last row.  So where objects behind that row account for all statements but one, these are all
-** that were made.  The one may have dropped or altered something else, or be VACUUM.
-*/
-
-#define BLOOM_SCHEMA_MAX_ROWS 32
-
-/* {0} at first, and never trusted then. */
-typedef struct bloom_schema_mark {
-  sqlite3_int64 last_row;
-  int num_rows; /* above BLOOM_SCHEMA_MAX_ROWS: not to be trusted */
-  sqlite3_int64 rows[BLOOM_SCHEMA_MAX_ROWS];
-  char *text;   /* what these rows have; NULL: the mark is not to be trusted */
-} bloom_schema_mark;
-
-/* Begins a mark, before anything that it stands for is read.  SQLITE_OK or SQLite's error. */
-int bloom_schema_mark_begin(
-  bloom_connection *connection, const char *schema, bloom_schema_mark *mark
-);
-
-/* Adds a row that the check trusts; 0: there is none, so that the mark is not to be trusted. */
-void bloom_schema_mark_add(bloom_schema_mark *mark, sqlite3_int64 row);
-
-/* Ends it: a check found no doubt.  SQLITE_OK or SQLite's error. */
-int bloom_schema_mark_end(
-  bloom_connection *connection, const char *schema, bloom_schema_mark *mark
-);
-
-/* Sets *holds to 1 if, num_changes versions later, the rows are as they were, and only tables,
-** views, and indexes on others than the table were made since; the mark is then one of this
-** version.  max_others: of other statements, 0 or 1.  SQLITE_OK or an error that is fatal. */
-int bloom_schema_mark_holds(
-  bloom_connection *connection, const char *schema, bloom_schema_mark *mark,
-  sqlite3_int64 num_changes, int max_others, const char *table, int *holds
-);
-
-void bloom_schema_mark_free(bloom_schema_mark *mark);
-
 /* -- Triggers ------------------------------------------------------------------------------- */
 
 /*
@@ -135,8 +90,9 @@ void bloom_schema_mark_free(bloom_schema_mark *mark);
 ** sqlite_schema, by rowid: VACUUM and ALTER keep that order.
 */
 
-/* Sets *is_own to whether a trigger is one that bloom made.  SQLITE_OK or SQLITE_NOMEM. */
-typedef int bloom_is_own_trigger(
+/* Sets *is_own to whether an object of the schema, on or called table, is one that bloom made for a
+** virtual table, data.  SQLITE_OK or SQLITE_NOMEM. */
+typedef int bloom_is_own(
   const void *data, const char *name, const char *table, const char *sql, int *is_own
 );
 
@@ -144,17 +100,17 @@ typedef int bloom_is_own_trigger(
 typedef struct bloom_follower {
   bloom_connection *connection;
   const char *module, *schema, *name;
-  const char *guarded;          /* the suffix of the table that has the guard: "_new" */
-  const char *written;          /* of the table that its triggers write to */
-  bloom_is_own_trigger *is_own; /* gets data */
-  const void *data;
+  const char *guarded;         /* the suffix of the table that has the guard: "_new" */
+  const char *written;         /* of the table that its triggers write to */
+  bloom_is_own *is_own;        /* of triggers */
+  bloom_is_own *is_own_table;
+  const void *data;            /* of these two */
 } bloom_follower;
 
 typedef struct bloom_trigger {
   char *name;
-  char *table;         /* that it is on */
+  char *table; /* that it is on */
   char *sql;
-  sqlite3_int64 order; /* sqlite_schema.rowid */
 } bloom_trigger;
 
 typedef struct bloom_triggers {
@@ -168,20 +124,20 @@ typedef struct bloom_follow {
   bloom_triggers own;
   bloom_triggers newer;  /* others on the table of its own, which came after the guard */
   int are_on_one_table;  /* its own; there is one */
-  sqlite3_int64 guard;   /* its row in sqlite_schema; 0: it is gone */
+  int has_guard;
   int is_made_again;     /* one of its own is not before the guard */
-  int has_others;        /* other triggers are on the table that its own write to */
+  int num_tables;        /* its own tables */
+  /* On the table that its own triggers write to, or in its place: */
+  int has_other_triggers;
+  int has_other_objects; /* tables, views, indexes */
 } bloom_follow;
 
-/* Reads that, in one pass, and adds what proves it to a mark, which may be NULL.
-** bloom_follow_free() is for the caller in any case. */
-int bloom_follow_read(
-  const bloom_follower *follower, bloom_schema_mark *mark, bloom_follow *follow
-);
+/* Reads that, in one scan of the schema.  bloom_follow_free() is for the caller in any case. */
+int bloom_follow_read(const bloom_follower *follower, bloom_follow *follow);
 void bloom_follow_free(bloom_follow *follow);
 
 /* Drops the triggers for which is_own, which gets follower->data, says yes. */
-int bloom_follow_drop(const bloom_follower *follower, bloom_is_own_trigger *is_own);
+int bloom_follow_drop(const bloom_follower *follower, bloom_is_own *is_own);
 
 /* Sets *is_seen to whether the schema shows the follower: an authorizer may hide it. */
 int bloom_follow_is_seen(const bloom_follower *follower, sqlite3_int64 *is_seen);
@@ -195,12 +151,11 @@ int bloom_trigger_number(
 /* Returns the BEGIN of a trigger's text, from where on it says what the trigger does. */
 bloom_token bloom_trigger_action(const char *sql);
 
-/* Sets *has_form to whether a trigger's text is CREATE TRIGGER "name" EVENT ON "table" WHEN, a
-** condition, and action.  event and action are freed; NULL: SQLITE_NOMEM. */
-int bloom_trigger_has_form(
-  const char *name, const char *table, const char *sql, char *event, char *action,
-  int *has_form
-);
+/* Returns 1 if two triggers' texts are the same but for the conditions behind WHEN. */
+int bloom_trigger_has_form(const char *sql, const char *form);
+
+/* Returns the name behind the next `new.` from token on; the end if there is none. */
+bloom_token bloom_token_after_new(bloom_token token);
 
 /* Sets *can_stop to whether a trigger may keep others from firing, as RAISE(IGNORE) does: those of
 ** a filter or a bloom_index only write to a table of theirs, and cannot. */
@@ -208,9 +163,8 @@ int bloom_trigger_can_stop(
   bloom_connection *connection, const char *schema, const char *sql, int *can_stop
 );
 
-/* Makes a follower's trigger whose name ends with suffix.  definition, from BEFORE or AFTER on, is
-** freed; NULL: SQLITE_NOMEM. */
-int bloom_trigger_create(const bloom_follower *follower, const char *suffix, char *definition);
+/* Makes a trigger by its text in sqlite_schema, which is freed; NULL: SQLITE_NOMEM. */
+int bloom_trigger_create(const bloom_follower *follower, char *sql);
 
 /* Drops the guards on its table; or makes the guard, in place of those. */
 int bloom_guard_drop(const bloom_follower *follower);

@@ -68,16 +68,15 @@ static int find_source_table(
   sqlite3_stmt *row;
   const char *sql = NULL;
   int rc = bloom_sql_row(place.connection, &row,
-    "SELECT name, CASE WHEN type = 'view' THEN %d WHEN rootpage = 0 THEN %d ELSE %d END, rowid, sql"
+    "SELECT name, CASE WHEN type = 'view' THEN %d WHEN rootpage = 0 THEN %d ELSE %d END, sql"
     " FROM \"%w\".sqlite_master WHERE type IN ('table', 'view') AND name = %Q COLLATE NOCASE",
     BLOOM_SOURCE_VIEW, BLOOM_SOURCE_VIRTUAL_TABLE, BLOOM_SOURCE_TABLE, place.schema, table);
   *is_strict = 0;
   if( rc==SQLITE_ROW ){
     source->kind = (bloom_source_kind)sqlite3_column_int(row, 1);
-    source->row = sqlite3_column_int64(row, 2);
     rc = bloom_sql_copy_text(row, 0, &source->name);
     if( rc==SQLITE_OK && source->name==NULL ) rc = SQLITE_AUTH; /* an authorizer made NULL of it */
-    if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 3, &sql);
+    if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 2, &sql);
     if( sql ) *is_strict = is_strict_table(sql);
   }else if( rc==SQLITE_DONE ){
     source->kind = BLOOM_SOURCE_NONE;

@@ -29,7 +29,6 @@ typedef enum bloom_source_kind {
 typedef struct bloom_source {
   bloom_source_kind kind;
   char *name;        /* as the schema has it */
-  sqlite3_int64 row; /* of its table in sqlite_schema */
   bloom_source_column *list;
   int num_columns;
   size_t max_columns;

@@ -88,6 +88,11 @@ int bloom_token_is(bloom_token token, const char *word){
     && sqlite3_strnicmp(token.text, word, (int)token.num_chars)==0;
 }
 
+bloom_token bloom_token_find(bloom_token token, const char *word){
+  while( token.num_chars && !bloom_token_is(token, word) ) token = bloom_token_after(token);
+  return token;
+}
+
 bloom_token bloom_token_closing(bloom_token token){
   int depth = 0;
   for(; token.num_chars; token = bloom_token_after(token)){

@@ -31,6 +31,9 @@ bloom_token bloom_token_closing(bloom_token token);
 /* Returns 1 if a token is this word, whatever its case, and not quoted. */
 int bloom_token_is(bloom_token token, const char *word);
 
+/* Returns the first token from token on that is this word; the end if there is none. */
+bloom_token bloom_token_find(bloom_token token, const char *word);
+
 /* Returns 1 if a token is a name, or a number, in whatever quotes. */
 int bloom_token_is_name(bloom_token token);
 

@@ -207,7 +207,6 @@ static int vtab_disconnect(sqlite3_vtab *base){
   bloom_vtab_close_journal(vtab);
   bloom_vtab_close_reader(vtab);
   bloom_vtab_args_free(&vtab->args);
-  bloom_schema_mark_free(&vtab->mark);
   sqlite3_free(vtab->schema);
   sqlite3_free(vtab->name);
   sqlite3_free(vtab->quoted_name);
@@ -300,12 +299,12 @@ static int rename_table(
 static int rename_journal(bloom_vtab *vtab, const char *new_name){
   const bloom_follower follower = bloom_vtab_follower(vtab);
   bloom_vtab renamed = *vtab;
-  bloom_vtab_triggers triggers = {.guard = 0};
+  bloom_vtab_triggers triggers = {.are_newest = 0};
   int rc = SQLITE_OK;
   renamed.name = sqlite3_mprintf("%s", new_name);
   renamed.journal = sqlite3_mprintf("%s_new", new_name);
   if( renamed.name==NULL || renamed.journal==NULL ) rc = SQLITE_NOMEM;
-  if( rc==SQLITE_OK ) rc = bloom_vtab_read_triggers(vtab, NULL, &triggers);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_read_triggers(vtab, &triggers);
   if( rc==SQLITE_OK ) rc = bloom_vtab_drop_triggers(vtab, 0);
   if( rc==SQLITE_OK ) rc = bloom_guard_drop(&follower);
   if( rc==SQLITE_OK ) rc = rename_table(vtab, vtab->journal, new_name, "_new");

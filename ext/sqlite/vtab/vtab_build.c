@@ -62,7 +62,7 @@ static int find_left_journal(bloom_vtab *vtab, int *is_own){
                          " FROM \"%w\".\"%w\" ORDER BY rowid LIMIT 1", key, vtab->schema,
                          vtab->journal);
   if( rc!=SQLITE_OK || has_mark ) return rc;
-  rc = bloom_follow_read(&follower, NULL, &follow);
+  rc = bloom_follow_read(&follower, &follow);
   *is_own = follow.own.num_rows>0;
   bloom_follow_free(&follow);
   return rc;
@@ -321,18 +321,15 @@ static int fail_in_doubt(bloom_vtab *vtab, bloom_vtab_doubt doubt){
 static int is_source_unproven(
   const bloom_vtab *vtab, bloom_vtab_doubt doubt, const bloom_vtab_layout *source
 ){
-  const bloom_vtab_layout *layout = &vtab->layout;
   if( doubt!=BLOOM_VTAB_NO_SOURCE ) return doubt==BLOOM_VTAB_HAS_NAMESAKE;
-  return !vtab->has_layout || source->default_checksum!=layout->default_checksum
-    || memcmp(source->rules.columns, layout->rules.columns,
-              (size_t)source->rules.num_columns * sizeof(source->rules.columns[0]))!=0;
+  return !vtab->has_layout || !bloom_vtab_has_same_key(source, &vtab->layout);
 }
 
 /* Makes the filter from what its triggers say, or, where they do not, from what CREATE said; of a
 ** 'merge', only if that is the same.  What is refused is so before anything changes: in a
 ** transaction nothing takes it back.  is_damaged: all of it is made anew. */
 static int rebuild(bloom_vtab *vtab, int is_merge, int is_damaged){
-  bloom_vtab_triggers triggers = {.guard = 0};
+  bloom_vtab_triggers triggers = {.are_newest = 0};
   bloom_vtab_args *args = &triggers.args;
   bloom_vtab_layout layout = {.num_layers = 0};
   bloom_vtab_doubt doubt = BLOOM_VTAB_CERTAIN;
@@ -342,7 +339,7 @@ static int rebuild(bloom_vtab *vtab, int is_merge, int is_damaged){
   bloom_vtab_close_reader(vtab);
   rc = bloom_vtab_check_names(vtab, NULL, 0);
   if( rc==SQLITE_OK && is_damaged ) rc = create_pages(vtab);
-  if( rc==SQLITE_OK ) rc = bloom_vtab_read_triggers(vtab, NULL, &triggers);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_read_triggers(vtab, &triggers);
   if( rc==SQLITE_OK ){
     if( args->table==NULL ){
       doubt = BLOOM_VTAB_NO_SOURCE;

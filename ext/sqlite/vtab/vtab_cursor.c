@@ -543,7 +543,7 @@ static int find_missed(bloom_vtab *vtab, vtab_snapshot *snapshot, char **finding
   sqlite3_value *parts[BLOOM_MAX_KEY_COLUMNS];
   sqlite3_int64 num_keys = 0, num_missed = 0;
   sqlite3_stmt *row = NULL;
-  int rc = bloom_vtab_read_triggers(vtab, NULL, &triggers);
+  int rc = bloom_vtab_read_triggers(vtab, &triggers);
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_source(vtab, &triggers.args, &now);
   if( rc==SQLITE_OK ){
     rc = bloom_sql_prepare_text(vtab->connection, &row,

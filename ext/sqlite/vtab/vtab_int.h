@@ -32,7 +32,6 @@ typedef struct bloom_vtab_args {
   char *refusal;          /* why there can be no such filter any more; NULL: there can */
   int has_namesake;       /* once the source was read: what CREATE named was renamed since, and a
                           ** table, view or column has that name now */
-  sqlite3_int64 source_row; /* and the row of its table in sqlite_schema */
 } bloom_vtab_args;
 
 void bloom_vtab_args_free(bloom_vtab_args *args);
@@ -138,7 +137,6 @@ typedef struct bloom_vtab {
   sqlite3_int64 checked_version, checked_temp_version;
   int checked_compiled;  /* and after so many compilations of the journal's statements */
   bloom_vtab_doubt schema_doubt; /* but for what TEMP has */
-  bloom_schema_mark mark;   /* what proves that there is none, and survives changes of others */
   bloom_vtab_doubt doubt;   /* also where nothing was found, and is_checked is 0 */
   int is_uncommitted; /* the connection reads what others may roll back */
 } bloom_vtab;
@@ -278,23 +276,16 @@ bloom_follower bloom_vtab_follower(const bloom_vtab *vtab);
 int bloom_vtab_create_triggers(const bloom_vtab *vtab, const bloom_vtab_args *args);
 int bloom_vtab_drop_triggers(const bloom_vtab *vtab, int is_for_good);
 
-
 /* The filter's triggers as the schema has them, and the arguments that their text tells. */
 typedef struct bloom_vtab_triggers {
-  int are_all;            /* each is there, with the text that it has to have, and on one table */
+  bloom_vtab_doubt doubt; /* of them and of the journal, columns left out */
   int are_newest;         /* each has the newest text */
-  int is_made_again;      /* one is not before the guard */
-  int has_others;         /* other triggers are on the journal */
-  sqlite3_int64 guard;    /* its row in sqlite_schema; 0: it is gone */
   /* the table and the columns, as they are called now; else table is NULL */
   bloom_vtab_args args;
 } bloom_vtab_triggers;
 
-/* Reads them, and adds what proves them to a mark, which may be NULL.
-** bloom_vtab_args_free(&triggers->args) is for the caller, also after an error. */
-int bloom_vtab_read_triggers(
-  const bloom_vtab *vtab, bloom_schema_mark *mark, bloom_vtab_triggers *triggers
-);
+/* Reads them.  bloom_vtab_args_free(&triggers->args) is for the caller, also after an error. */
+int bloom_vtab_read_triggers(const bloom_vtab *vtab, bloom_vtab_triggers *triggers);
 
 /* -- The source, the same file ----------------------------------------------------------------- */
 
@@ -302,6 +293,9 @@ int bloom_vtab_read_triggers(
 ** schema has them.  SQLITE_ERROR where there is no such key, or it is one that triggers do not
 ** see. */
 int bloom_vtab_read_source(bloom_vtab *vtab, bloom_vtab_args *args, bloom_vtab_layout *layout);
+
+/* Returns 1 if the keys of two layouts of a filter have the same rules, and the same DEFAULT. */
+int bloom_vtab_has_same_key(const bloom_vtab_layout *a, const bloom_vtab_layout *b);
 
 /* Returns a SELECT of the keys of a source that was read, or of their number, to be freed. */
 char *bloom_vtab_keys_sql(const bloom_vtab *vtab, const bloom_vtab_args *args, int is_count);

@@ -70,13 +70,20 @@ static void append_when(sqlite3_str *sql, const bloom_vtab_args *args, int is_up
   if( !is_one ) sqlite3_str_appendall(sql, is_update ? " ELSE 0 END" : " ELSE 1 END");
 }
 
-/* Returns what a trigger does, to be freed: from BEGIN on. */
-static char *trigger_action(
-  const bloom_vtab *vtab, const char *journal, const bloom_vtab_args *args, int form
+/* Returns the text in sqlite_schema of a trigger that writes to a journal, to be freed. */
+static char *trigger_sql(
+  const bloom_vtab *vtab, const char *name, const char *table, const char *journal,
+  const bloom_vtab_args *args, int kind, int form
 ){
   sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
   int i;
-  sqlite3_str_appendf(sql, "BEGIN INSERT INTO \"%w\"%s VALUES (", journal, vtab->journal_columns);
+  sqlite3_str_appendf(sql, "CREATE TRIGGER \"%w\" %s", name, trigger_events[kind]);
+  for(i=0; form==WITH_CHAIN && kind!=BEFORE_INSERT && i<args->num_columns; i++){
+    sqlite3_str_appendf(sql, "%s\"%w\"", i ? ", " : " OF ", args->columns[i]);
+  }
+  sqlite3_str_appendf(sql, " ON \"%w\" WHEN ", table);
+  append_when(sql, args, kind!=BEFORE_INSERT);
+  sqlite3_str_appendf(sql, " BEGIN INSERT INTO \"%w\"%s VALUES (", journal, vtab->journal_columns);
   for(i=0; i<args->num_columns; i++) sqlite3_str_appendf(sql, "new.\"%w\", ", args->columns[i]);
   if( form==WITH_CHAIN ){
     sqlite3_str_appendf(sql, "(random() << 24) | (SELECT r >> 24 & 16777215 FROM \"%w\""
@@ -87,48 +94,17 @@ static char *trigger_action(
   return sqlite3_str_finish(sql);
 }
 
-/* Returns a trigger's event, to be freed: BEFORE UPDATE OF "a", "b". */
-static char *trigger_event(
-  const bloom_vtab *vtab, const bloom_vtab_args *args, int kind, int form
-){
-  sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
-  int i;
-  sqlite3_str_appendall(sql, trigger_events[kind]);
-  for(i=0; form==WITH_CHAIN && kind!=BEFORE_INSERT && i<args->num_columns; i++){
-    sqlite3_str_appendf(sql, "%s\"%w\"", i ? ", " : " OF ", args->columns[i]);
-  }
-  return sqlite3_str_finish(sql);
-}
-
-/* Returns what comes after a trigger's name, to be freed. */
-static char *trigger_text(
-  const bloom_vtab *vtab, const char *table, const bloom_vtab_args *args, int kind, int form
-){
-  sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
-  char *event = trigger_event(vtab, args, kind, form);
-  char *action = trigger_action(vtab, vtab->journal, args, form);
-  sqlite3_str_appendf(sql, "%s ON \"%w\" WHEN ", event ? event : "", table);
-  append_when(sql, args, kind!=BEFORE_INSERT);
-  sqlite3_str_appendf(sql, " %s", action ? action : "");
-  if( event==NULL || action==NULL ) sqlite3_str_reset(sql);
-  sqlite3_free(event);
-  sqlite3_free(action);
-  return sqlite3_str_finish(sql);
-}
-
 /* -- Reading ------------------------------------------------------------------------------- */
 
 /* Reads the columns from VALUES (new."a", new."b", random()).  SQLITE_NOTFOUND where there is
 ** something else. */
-static int read_columns(bloom_token token, int num_columns, bloom_vtab_args *args){
-  while( token.num_chars && !bloom_token_is(token, "VALUES") ) token = bloom_token_after(token);
-  token = bloom_token_after(bloom_token_after(token)); /* behind the parenthesis */
+static int read_columns(bloom_token action, int num_columns, bloom_vtab_args *args){
+  bloom_token token = bloom_token_find(action, "VALUES");
   while( args->num_columns<num_columns ){
-    token = bloom_token_after(bloom_token_after(token)); /* new, and the point */
+    token = bloom_token_after_new(token);
     if( !bloom_token_is_name(token) ) return SQLITE_NOTFOUND;
     args->columns[args->num_columns] = bloom_token_unquoted(token);
     if( args->columns[args->num_columns++]==NULL ) return SQLITE_NOMEM;
-    token = bloom_token_after(bloom_token_after(token)); /* the comma */
   }
   return SQLITE_OK;
 }
@@ -152,9 +128,10 @@ static int has_own_form(
     if( target==NULL ) rc = SQLITE_NOMEM;
   }
   for(form=0; form<NUM_FORMS && rc==SQLITE_OK && !*is_own; form++){
-    rc = bloom_trigger_has_form(name, table, sql, trigger_event(vtab, &args, kind, form),
-                                trigger_action(vtab, journal ? journal : target, &args, form),
-                                is_own);
+    char *text = trigger_sql(vtab, name, table, journal ? journal : target, &args, kind, form);
+    if( text==NULL ) rc = SQLITE_NOMEM;
+    else *is_own = bloom_trigger_has_form(sql, text);
+    sqlite3_free(text);
   }
   sqlite3_free(target);
   bloom_vtab_args_free(&args);
@@ -189,67 +166,94 @@ static int has_own_name(
   return rc;
 }
 
-/* Sets triggers->are_all to 0 unless a trigger has a text that bloom gives it or gave it, and
-** triggers->are_newest unless that is the newest. */
-static int compare_text(
-  const bloom_vtab *vtab, const bloom_trigger *trigger, bloom_vtab_triggers *triggers
+static int is_own_table(
+  const void *data, const char *name, const char *table, const char *sql, int *is_own
 ){
-  int form = NUM_FORMS, is_same = 0;
-  assert(kind_of(vtab, trigger->name)<NUM_TRIGGER_KINDS);
-  while( form>0 && !is_same ){
-    char *text = trigger_text(vtab, trigger->table, &triggers->args, kind_of(vtab, trigger->name),
-                              --form);
-    char *sql = text ? sqlite3_mprintf("CREATE TRIGGER \"%w\" %s", trigger->name, text) : NULL;
-    const int has_memory = sql!=NULL;
-    is_same = sql && strcmp(sql, trigger->sql)==0;
-    sqlite3_free(text);
-    sqlite3_free(sql);
-    if( !has_memory ) return SQLITE_NOMEM;
-  }
-  triggers->are_newest &= form==WITH_CHAIN;
-  triggers->are_all &= is_same;
+  const bloom_vtab *vtab = data;
+  (void)table;
+  *is_own = sqlite3_stricmp(name, vtab->journal)==0 && strcmp(sql, vtab->journal_text)==0;
   return SQLITE_OK;
 }
 
 bloom_follower bloom_vtab_follower(const bloom_vtab *vtab){
   return (bloom_follower){vtab->connection, "bloom", vtab->schema, vtab->name, "_new", "_new",
-                          is_own_trigger, vtab};
+                          is_own_trigger, is_own_table, vtab};
 }
 
-int bloom_vtab_read_triggers(
-  const bloom_vtab *vtab, bloom_schema_mark *mark, bloom_vtab_triggers *triggers
+/* Sets *form to the one whose text a trigger has; -1: it has another text. */
+static int find_form(
+  const bloom_vtab *vtab, const bloom_trigger *trigger, const bloom_vtab_args *args, int *form
 ){
+  for(*form=NUM_FORMS-1; *form>=0; --*form){
+    char *text = trigger_sql(vtab, trigger->name, trigger->table, vtab->journal, args,
+                             kind_of(vtab, trigger->name), *form);
+    const int has_memory = text!=NULL, is_same = text && strcmp(text, trigger->sql)==0;
+    sqlite3_free(text);
+    if( !has_memory ) return SQLITE_NOMEM;
+    if( is_same ) break;
+  }
+  return SQLITE_OK;
+}
+
+/* Reads what the filter's own triggers, which are on one table, tell. */
+static int read_own_triggers(
+  const bloom_vtab *vtab, const bloom_triggers *own, bloom_vtab_triggers *triggers
+){
+  unsigned seen = 0;
+  int i, form, are_known = 1;
+  int rc = read_columns(bloom_trigger_action(own->rows[0].sql), vtab->args.num_columns,
+                        &triggers->args);
+  assert(rc!=SQLITE_NOTFOUND); /* it would not be its own */
+  if( rc!=SQLITE_OK ) return rc;
+  triggers->args.table = sqlite3_mprintf("%s", own->rows[0].table);
+  if( triggers->args.table==NULL ) return SQLITE_NOMEM;
+  triggers->are_newest = 1;
+  for(i=0; i<own->num_rows && rc==SQLITE_OK; i++){
+    rc = find_form(vtab, &own->rows[i], &triggers->args, &form);
+    are_known &= form>=0;
+    triggers->are_newest &= form==WITH_CHAIN;
+    seen |= 1u << kind_of(vtab, own->rows[i].name);
+  }
+  are_known &= seen==(1u << num_kinds(vtab->args.num_columns)) - 1;
+  triggers->doubt = are_known ? BLOOM_VTAB_CERTAIN : BLOOM_VTAB_NO_TRIGGERS;
+  return rc;
+}
+
+/* Returns the doubt about the journal, and about when triggers were made. */
+static bloom_vtab_doubt doubt_of_journal(const bloom_follow *found){
+  if( found->num_tables==0 ){
+    return found->has_other_triggers || found->has_other_objects ? BLOOM_VTAB_OTHER_JOURNAL
+      : BLOOM_VTAB_NO_JOURNAL;
+  }
+  if( found->has_other_triggers || found->has_other_objects ) return BLOOM_VTAB_HAS_OTHERS;
+  if( !found->has_guard ) return BLOOM_VTAB_NO_GUARD;
+  return found->is_made_again ? BLOOM_VTAB_OLD_GUARD : BLOOM_VTAB_CERTAIN;
+}
+
+int bloom_vtab_read_triggers(const bloom_vtab *vtab, bloom_vtab_triggers *triggers){
   const bloom_follower follower = bloom_vtab_follower(vtab);
   bloom_follow found;
-  int rc = bloom_follow_read(&follower, mark, &found);
-  *triggers = (bloom_vtab_triggers){.args.size = vtab->args.size,
-                                    .args.capacity = vtab->args.capacity,
-                                    .are_newest = 1, .is_made_again = found.is_made_again,
-                                    .has_others = found.has_others, .guard = found.guard};
+  int rc = bloom_follow_read(&follower, &found);
+  *triggers = (bloom_vtab_triggers){.doubt = BLOOM_VTAB_NO_SOURCE,
+                                    .args = {.size = vtab->args.size,
+                                             .capacity = vtab->args.capacity}};
   if( rc==SQLITE_OK && found.are_on_one_table ){
-    const bloom_trigger *first = &found.own.rows[0];
-    unsigned seen = 0;
-    int i;
-    rc = read_columns(bloom_trigger_action(first->sql), vtab->args.num_columns, &triggers->args);
-    if( rc==SQLITE_OK ) triggers->args.table = sqlite3_mprintf("%s", first->table);
-    if( rc==SQLITE_OK && triggers->args.table==NULL ) rc = SQLITE_NOMEM;
-    triggers->are_all = 1;
-    for(i=0; i<found.own.num_rows && rc==SQLITE_OK; i++){
-      rc = compare_text(vtab, &found.own.rows[i], triggers);
-      seen |= 1u << kind_of(vtab, found.own.rows[i].name);
-    }
-    triggers->are_all &= rc==SQLITE_OK && seen==(1u << num_kinds(vtab->args.num_columns)) - 1;
+    rc = read_own_triggers(vtab, &found.own, triggers);
   }
+  if( !triggers->doubt ) triggers->doubt = doubt_of_journal(&found);
   bloom_follow_free(&found);
-  return rc==SQLITE_NOTFOUND ? SQLITE_OK : rc;
+  return rc;
 }
 
 int bloom_vtab_create_triggers(const bloom_vtab *vtab, const bloom_vtab_args *args){
   const bloom_follower follower = bloom_vtab_follower(vtab);
   int kind, rc = bloom_vtab_drop_triggers(vtab, 0);
   for(kind=0; kind<num_kinds(args->num_columns) && rc==SQLITE_OK; kind++){
-    rc = bloom_trigger_create(&follower, trigger_suffixes[kind],
-                              trigger_text(vtab, args->table, args, kind, WITH_CHAIN));
+    char *name = sqlite3_mprintf("%s%s", vtab->name, trigger_suffixes[kind]);
+    rc = name ? bloom_trigger_create(&follower, trigger_sql(vtab, name, args->table, vtab->journal,
+                                                            args, kind, WITH_CHAIN))
+      : SQLITE_NOMEM;
+    sqlite3_free(name);
   }
   return rc==SQLITE_OK ? bloom_guard_create(&follower) : rc;
 }
@@ -378,7 +382,6 @@ int bloom_vtab_read_source(bloom_vtab *vtab, bloom_vtab_args *args, bloom_vtab_l
   const bloom_source_place place = {vtab->connection, "bloom", vtab->schema};
   int i, rc = bloom_source_read(place, args->table, 1, &source, &vtab->base.zErrMsg);
   if( rc==SQLITE_OK ) rc = replace_name(&args->table, source.name);
-  args->source_row = source.row;
   sqlite3_free(args->default_value);
   args->default_value = NULL;
   layout->default_checksum = 0;
@@ -394,6 +397,12 @@ int bloom_vtab_read_source(bloom_vtab *vtab, bloom_vtab_args *args, bloom_vtab_l
   if( rc==SQLITE_OK ) rc = find_namesakes(vtab, &source, args);
   bloom_source_free(&source);
   return bloom_vtab_failure(vtab, rc);
+}
+
+int bloom_vtab_has_same_key(const bloom_vtab_layout *a, const bloom_vtab_layout *b){
+  return a->default_checksum==b->default_checksum
+    && memcmp(a->rules.columns, b->rules.columns,
+              (size_t)a->rules.num_columns * sizeof(a->rules.columns[0]))==0;
 }
 
 char *bloom_vtab_keys_sql(const bloom_vtab *vtab, const bloom_vtab_args *args, int is_count){
@@ -420,31 +429,9 @@ char *bloom_vtab_keys_sql(const bloom_vtab *vtab, const bloom_vtab_args *args, i
 
 /* -- Doubt ---------------------------------------------------------------------------------- */
 
-/* Reads what stands on the journal: *journal is its place, 0 if it is gone. */
-static int check_journal(
-  bloom_vtab *vtab, const bloom_vtab_triggers *triggers, sqlite3_int64 *journal,
-  bloom_vtab_doubt *doubt
-){
-  sqlite3_stmt *row;
-  const int rc = bloom_sql_row(vtab->connection, &row,
-    "SELECT total(type = 'table' AND sql = %Q), count(*), max(CASE type WHEN 'table' THEN rowid"
-    " END) FROM \"%w\".sqlite_master WHERE type <> 'trigger' AND tbl_name = %Q COLLATE NOCASE",
-    vtab->journal_text, vtab->schema, vtab->journal);
-  *journal = 0;
-  if( rc==SQLITE_ROW ){
-    const int has_table = sqlite3_column_int(row, 0);
-    const int has_others = triggers->has_others || sqlite3_column_int64(row, 1)>has_table;
-    *journal = sqlite3_column_int64(row, 2);
-    if( !has_table ) *doubt = has_others ? BLOOM_VTAB_OTHER_JOURNAL : BLOOM_VTAB_NO_JOURNAL;
-    else if( has_others ) *doubt = BLOOM_VTAB_HAS_OTHERS;
-    else if( triggers->guard==0 ) *doubt = BLOOM_VTAB_NO_GUARD;
-  }
-  return bloom_sql_end(row, rc);
-}
-
-/* Sets *doubt if a trigger of TEMP stands on the journal.  There may be the guard of a filter with
+/* Sets vtab->doubt if a trigger of TEMP is on the journal.  There may be the guard of a filter with
 ** the same name. */
-static int check_temp(bloom_vtab *vtab, bloom_vtab_doubt *doubt){
+static int check_temp(bloom_vtab *vtab){
   const bloom_follower follower = bloom_vtab_follower(vtab);
   char *guard_text = bloom_guard_text(&follower);
   sqlite3_int64 has_trigger = 0;
@@ -452,13 +439,12 @@ static int check_temp(bloom_vtab *vtab, bloom_vtab_doubt *doubt){
     "SELECT 1 FROM sqlite_temp_master WHERE CASE type WHEN 'trigger' THEN sql <> %Q END"
     " AND tbl_name = %Q COLLATE NOCASE)", guard_text, vtab->journal) : SQLITE_NOMEM;
   sqlite3_free(guard_text);
-  if( has_trigger ) *doubt = BLOOM_VTAB_HAS_TEMP_TRIGGER;
+  if( has_trigger ) vtab->doubt = BLOOM_VTAB_HAS_TEMP_TRIGGER;
   return rc;
 }
 
 /* Sets *doubt unless the key's columns are what they were. */
 static int check_columns(bloom_vtab *vtab, bloom_vtab_args *args, bloom_vtab_doubt *doubt){
-  const bloom_key_rules *rules = &vtab->layout.rules;
   bloom_vtab_layout now = vtab->layout;
   const int rc = bloom_vtab_read_source(vtab, args, &now);
   if( rc==SQLITE_ERROR ){
@@ -466,40 +452,29 @@ static int check_columns(bloom_vtab *vtab, bloom_vtab_args *args, bloom_vtab_dou
     *doubt = BLOOM_VTAB_NO_COLUMN;
     return SQLITE_OK;
   }
-  if( rc==SQLITE_OK && (memcmp(now.rules.columns, rules->columns,
-                               (size_t)rules->num_columns * sizeof(rules->columns[0]))!=0
-                        || now.default_checksum!=vtab->layout.default_checksum) ){
+  if( rc==SQLITE_OK && !bloom_vtab_has_same_key(&now, &vtab->layout) ){
     *doubt = BLOOM_VTAB_OTHER_COLUMN;
   }
   return rc;
 }
 
-/* Sets *doubt to what the schema says, that of TEMP left out. */
-static int find_doubt(bloom_vtab *vtab, bloom_vtab_doubt *doubt){
+/* Sets vtab->schema_doubt to what the schema says, that of TEMP left out. */
+static int find_schema_doubt(bloom_vtab *vtab){
   const bloom_follower follower = bloom_vtab_follower(vtab);
-  bloom_vtab_triggers triggers = {.guard = 0};
-  sqlite3_int64 journal = 0, is_seen;
-  int rc = bloom_schema_mark_begin(vtab->connection, vtab->schema, &vtab->mark);
+  bloom_vtab_triggers triggers;
+  bloom_vtab_doubt doubt;
+  sqlite3_int64 is_seen;
+  int rc = bloom_vtab_read_triggers(vtab, &triggers);
   assert(vtab->has_layout);
-  *doubt = BLOOM_VTAB_CERTAIN;
-  if( rc==SQLITE_OK ) rc = bloom_vtab_read_triggers(vtab, &vtab->mark, &triggers);
-  if( rc==SQLITE_OK ) rc = check_journal(vtab, &triggers, &journal, doubt);
-  if( triggers.args.table==NULL ) *doubt = BLOOM_VTAB_NO_SOURCE;
-  else if( !triggers.are_all ) *doubt = BLOOM_VTAB_NO_TRIGGERS;
-  else if( !*doubt && triggers.is_made_again ) *doubt = BLOOM_VTAB_OLD_GUARD;
-  if( rc==SQLITE_OK && !*doubt ) rc = check_columns(vtab, &triggers.args, doubt);
-  if( rc==SQLITE_OK && !*doubt && triggers.args.has_namesake ) *doubt = BLOOM_VTAB_HAS_NAMESAKE;
-  if( rc==SQLITE_OK && *doubt && *doubt!=BLOOM_VTAB_HAS_NAMESAKE ){
+  doubt = triggers.doubt;
+  if( rc==SQLITE_OK && !doubt ) rc = check_columns(vtab, &triggers.args, &doubt);
+  if( rc==SQLITE_OK && !doubt && triggers.args.has_namesake ) doubt = BLOOM_VTAB_HAS_NAMESAKE;
+  if( rc==SQLITE_OK && doubt && doubt!=BLOOM_VTAB_HAS_NAMESAKE ){
     rc = bloom_follow_is_seen(&follower, &is_seen);
-    if( !is_seen ) *doubt = BLOOM_VTAB_DENIED_SCHEMA;
-  }
-  /* A source that was renamed has no mark: other changes than of these rows matter to it. */
-  if( rc==SQLITE_OK && !*doubt && sqlite3_stricmp(triggers.args.table, vtab->args.table)==0 ){
-    bloom_schema_mark_add(&vtab->mark, triggers.args.source_row);
-    bloom_schema_mark_add(&vtab->mark, journal);
-    rc = bloom_schema_mark_end(vtab->connection, vtab->schema, &vtab->mark);
+    if( !is_seen ) doubt = BLOOM_VTAB_DENIED_SCHEMA;
   }
   bloom_vtab_args_free(&triggers.args);
+  if( rc==SQLITE_OK ) vtab->schema_doubt = doubt;
   return rc;
 }
 
@@ -507,24 +482,16 @@ static int find_doubt(bloom_vtab *vtab, bloom_vtab_doubt *doubt){
 ** more often than others. */
 static int check_versions(bloom_vtab *vtab, sqlite3_int64 version, sqlite3_int64 temp_version){
   const int is_temp = sqlite3_stricmp(vtab->schema, "temp")==0;
-  const int was_checked = vtab->is_checked
+  const int is_same = vtab->is_checked && vtab->checked_version==version
     && !bloom_database_may_be_swapped(vtab->connection->db, vtab->schema);
-  bloom_vtab_doubt doubt = vtab->schema_doubt;
-  int is_same = was_checked && vtab->checked_version==version, rc = SQLITE_OK;
+  int rc = SQLITE_OK;
   if( is_same && vtab->checked_temp_version==temp_version ) return SQLITE_OK;
   vtab->is_checked = 0;
   if( !is_same ) rc = bloom_vtab_read_layout(vtab);
-  if( rc==SQLITE_OK && was_checked && !is_same && !doubt ){
-    rc = bloom_schema_mark_holds(vtab->connection, vtab->schema, &vtab->mark,
-                                 version - vtab->checked_version, 1, vtab->journal, &is_same);
-  }
-  if( rc==SQLITE_OK && !is_same ){
-    rc = find_doubt(vtab, &doubt);
-    if( rc==SQLITE_OK ) vtab->schema_doubt = doubt;
-  }
-  if( rc==SQLITE_OK && !doubt && !is_temp ) rc = check_temp(vtab, &doubt);
+  if( rc==SQLITE_OK && !is_same ) rc = find_schema_doubt(vtab);
+  vtab->doubt = vtab->schema_doubt;
+  if( rc==SQLITE_OK && !vtab->doubt && !is_temp ) rc = check_temp(vtab);
   vtab->is_checked = rc==SQLITE_OK;
-  vtab->doubt = doubt;
   vtab->checked_version = version;
   vtab->checked_temp_version = temp_version;
   return rc;
