@@ -264,9 +264,8 @@ static int cursor_go_on(index_cursor *cursor){
 
 /* Looks at a row that was stepped to, and counts the others if that is all that is asked. */
 static int cursor_see_row(index_cursor *cursor, int is_distinct){
-  if( cursor->num_rows==1 && cursor_is_proven(cursor) ){
-    cursor->num_proven = cursor_num_compiled(cursor);
-  }
+  if( cursor->num_rows==1 && cursor->num_proven!=cursor->num_compiled
+   && cursor_is_proven(cursor) ) cursor->num_proven = cursor->num_compiled;
   if( is_distinct ){
     const int is_same = cursor_is_same(cursor);
     if( cursor->num_same<CURSOR_MAX_SAME ) cursor->num_same = is_same ? cursor->num_same + 1 : 0;
@@ -448,7 +447,7 @@ int bloom_index_filter(sqlite3_vtab_cursor *base, int number, const char *text, 
   index_reading reading = INDEX_READ_FREE;
   int is_repeated, rc = SQLITE_OK;
   (void)num_args;
-  cursor_end(cursor);
+  if( !cursor->is_eof ) cursor_end(cursor);
   cursor_free_lists(cursor);
   bloom_index_slices_free(cursor->slices);
   cursor->slices = NULL;

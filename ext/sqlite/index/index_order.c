@@ -73,7 +73,6 @@ struct index_slices {
   double num_unmerged;              /* about so many rows are not merged */
   double most_again;                /* rows that may still be read once more */
   order_bound begin, end;           /* of the last slice */
-  int is_whole;                     /* all candidates are one slice */
   int is_done;
   index_intervals slice;
   index_list list;                  /* the slice, for the statement */
@@ -203,9 +202,10 @@ static int order_add_row(index_slices *order, const index_layout *layout, int nu
 
 /* -- Beginning ------------------------------------------------------------------------------- */
 
-/* Fills the heap, or decides that all candidates are one slice, or that it costs less to read the
-** whole source. */
+/* Fills the heap: with one item for all candidates where these are one slice.  Or sets
+** *is_too_dear if it costs less to read the whole source. */
 static int order_begin(index_slices *order, int *is_too_dear){
+  const order_item all = {.ids = {INT64_MIN, INT64_MAX}, .generation = -1};
   bloom_index *index = order->index;
   const index_layout *layout;
   double num_rows;
@@ -221,13 +221,22 @@ static int order_begin(index_slices *order, int *is_too_dear){
       * bloom_index_density(layout);
     if( interval.last>order->last ) order->last = interval.last;
   }
+  /* Ids that follow on far-apart ones may be near each other. */
+  if( order->last>layout->covered && bloom_index_density(layout)<0.5 ){
+    const index_interval behind = order->unmerged.list[order->unmerged.num_intervals-1];
+    sqlite3_int64 num_behind = 0;
+    rc = bloom_sql_integer(index->connection, &num_behind, "SELECT count(*) FROM " INDEX_SOURCE
+                           " WHERE x.\"%w\" BETWEEN %lld AND %lld", index->schema,
+                           index->source_name, index->columns.id_name, behind.first, behind.last);
+    if( bloom_sql_is_fatal(rc) ) return rc;
+    order->num_unmerged += (double)num_behind;
+  }
   num_rows = bloom_index_intervals_rows(layout, &order->merged) + order->num_unmerged;
   order->most_again = num_rows/3;
-  order->is_whole = num_rows<=INDEX_SORTED_ROWS || bloom_sql_writer(index->connection)!=NULL
-    || order->num_unmerged>(double)layout->num_rows/4 + 1000;
-  if( order->is_whole ){
+  if( num_rows<=INDEX_SORTED_ROWS || bloom_sql_writer(index->connection)!=NULL
+   || order->num_unmerged>(double)layout->num_rows/4 + 1000 ){
     *is_too_dear = num_rows>0.6*(double)layout->num_rows + INDEX_SORTED_ROWS;
-    return SQLITE_OK;
+    return items_push(&order->heap, &all);
   }
   for(number=0; number<layout->num_generations && rc==SQLITE_OK; number++){
     const uint32_t num = bloom_index_zones_num_directories(&layout->generations[number]);
@@ -383,26 +392,21 @@ static void order_bind_bound(sqlite3_stmt *rows, int parameter, const order_boun
 int bloom_index_slices_next(index_slices *order, sqlite3_stmt *rows, int *is_done){
   bloom_index *index = order->index;
   const index_layout *layout;
-  int is_same = 1, rc = SQLITE_OK;
+  int is_same, rc;
   *is_done = order->is_done;
   if( order->is_done ) return SQLITE_OK;
   order->begin = order->end;
   order->end.is_set = 0;
   order->slice.num_intervals = 0;
-  if( order->is_whole ){
-    rc = bloom_index_intervals_unite(&order->slice, &order->merged);
-    if( rc==SQLITE_OK ) rc = bloom_index_intervals_unite(&order->slice, &order->unmerged);
-  }else{
-    rc = bloom_index_layout_read(index, &layout);
-    is_same = rc==SQLITE_OK && layout->hash==order->layout_hash
-      && sqlite3_total_changes(index->connection->db)==order->num_changes;
-    if( is_same ) rc = order_take(order, layout);
-    if( is_same && rc==SQLITE_OK ) rc = order_make_slice(order);
-    if( (rc & 0xff)==SQLITE_CORRUPT ){
-      bloom_connection_note_damage(index->connection, index->number);
-      is_same = 0;
-      rc = SQLITE_OK;
-    }
+  rc = bloom_index_layout_read(index, &layout);
+  is_same = rc==SQLITE_OK && layout->hash==order->layout_hash
+    && sqlite3_total_changes(index->connection->db)==order->num_changes;
+  if( is_same ) rc = order_take(order, layout);
+  if( is_same && rc==SQLITE_OK ) rc = order_make_slice(order);
+  if( (rc & 0xff)==SQLITE_CORRUPT ){
+    bloom_connection_note_damage(index->connection, index->number);
+    is_same = 0;
+    rc = SQLITE_OK;
   }
   if( rc==SQLITE_OK && !is_same ){
     order->slice.num_intervals = 0;

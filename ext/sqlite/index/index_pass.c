@@ -81,13 +81,14 @@ static index_form pass_form_of_number(index_condition condition, char affinity, 
 
 index_form bloom_index_pass_form(const bloom_index *index, const index_condition *condition,
                                  sqlite3_value *value, const index_list *list){
-  const int is_pattern = index_is_pattern(condition->kind);
+  const index_group group = index_group_of(condition->kind);
   const char affinity = bloom_index_affinity(index, condition);
   const int type = value ? sqlite3_value_type(value) : SQLITE_NULL;
   if( condition->is_unpassed ) return INDEX_FORM_NONE;
-  /* CAST(123 AS BLOB) remembers that its bytes are UTF-16; a bound BLOB would not. */
-  if( is_pattern && type==SQLITE_BLOB && index->letter_bytes!=1 ) return INDEX_FORM_NONE;
-  if( is_pattern || index_group_of(condition->kind)==INDEX_NULL_TEST ) return INDEX_FORM_PLAIN;
+  /* Binding takes a byte order mark from UTF-16, and CAST(123 AS BLOB) remembers that its bytes are
+  ** UTF-16, which a bound BLOB would not. */
+  if( group==INDEX_PATTERN && index->letter_bytes!=1 ) return INDEX_FORM_NONE;
+  if( group>=INDEX_NULL_TEST ) return INDEX_FORM_PLAIN;
   if( condition->is_list ){
     /* SQLite 3.40.1 crashes over any table-valued function once sqlite3_deserialize() replaced
     ** main. */
@@ -284,21 +285,6 @@ char *bloom_index_pass_statement(const bloom_index *index, const index_plan *pla
 
 /* -- Binding ---------------------------------------------------------------------------------- */
 
-/* Binds a pattern, as UTF-8: of UTF-16 that begins with U+FEFF or U+FFFE sqlite3_bind_value() would
-** take that for a byte order mark.  What UTF-8 cannot say LIKE and GLOB do not tell apart. */
-static int pass_bind_pattern(sqlite3_stmt *rows, int number, sqlite3_value *value){
-  sqlite3_value *copy;
-  const char *text;
-  int rc;
-  if( sqlite3_value_type(value)!=SQLITE_TEXT ) return bloom_sql_bind(rows, number, value);
-  copy = sqlite3_value_dup(value);
-  text = copy ? (const char *)sqlite3_value_text(copy) : NULL;
-  rc = text ? sqlite3_bind_text64(rows, number, text, (sqlite3_uint64)sqlite3_value_bytes(copy),
-                                  SQLITE_TRANSIENT, SQLITE_UTF8) : SQLITE_NOMEM;
-  sqlite3_value_free(copy);
-  return rc;
-}
-
 /* Binds the longest literal of a regular expression as it is, or in lower case; NULL where there
 ** is none. */
 static int pass_bind_literal(bloom_index *index, sqlite3_stmt *rows, int i,
@@ -326,8 +312,6 @@ int bloom_index_pass_bind(bloom_index *index, sqlite3_stmt *rows, const index_pl
     if( index_is_regexp(condition.kind) ){
       rc = pass_bind_literal(index, rows, i, condition.kind, args[i]);
     }else if( condition.is_list ) rc = bloom_index_list_bind(rows, 3 + i, &lists[i]);
-    else if( index_is_pattern(condition.kind) ) rc = pass_bind_pattern(rows, 3 + i,
-        args[i]);
     else rc = bloom_sql_bind(rows, 3 + i, args[i]);
     if( rc==SQLITE_OK && forms[i]==INDEX_FORM_NUMBER_BY_INDEX ){
       rc = bloom_index_list_bind(rows, pass_exact_literal(i), &lists[i]);

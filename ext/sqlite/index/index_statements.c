@@ -84,7 +84,6 @@ static int statement_compile(bloom_index *index, int use, char *sql, sqlite3_stm
 
 int bloom_index_statement_take_text(bloom_index *index, int use, char *sql,
                                     sqlite3_stmt **statement){
-  assert( use>=INDEX_USE_BY_TEXT );
   *statement = sql ? statement_find(index, use, sql) : NULL;
   if( *statement==NULL ) return statement_compile(index, use, sql, statement);
   sqlite3_free(sql);
@@ -94,9 +93,7 @@ int bloom_index_statement_take_text(bloom_index *index, int use, char *sql,
 static int statement_take(bloom_index *index, int use, sqlite3_stmt **statement,
                           const char *format, va_list arguments){
   *statement = use<INDEX_USE_BY_TEXT ? statement_find(index, use, NULL) : NULL;
-  if( *statement ) return SQLITE_OK;
-  return use<INDEX_USE_BY_TEXT
-    ? statement_compile(index, use, sqlite3_vmprintf(format, arguments), statement)
+  return *statement ? SQLITE_OK
     : bloom_index_statement_take_text(index, use, sqlite3_vmprintf(format, arguments), statement);
 }
 

@@ -137,24 +137,6 @@ int bloom_index_zones_look_up(bloom_index *index, const index_generation *genera
 ** The keys of values in zones: by which a row is in its zone, and by which conditions ask.
 */
 
-/* Sets *is_odd to whether a TEXT has an odd number of bytes in a database of UTF-16, as SQLite
-** before 3.40 stores them: it compares the last one, which conversions lose. */
-static int zone_find_odd(const bloom_index *index, sqlite3_value *value, int *is_odd){
-  const void *bytes = sqlite3_value_blob(value);
-  const int num_bytes = sqlite3_value_bytes(value); /* of the BLOB, so as many as there are */
-  const unsigned char *text;
-  sqlite3_value *copy;
-  *is_odd = 0;
-  if( index->letter_bytes!=2 || num_bytes % 2==0 ) return SQLITE_OK;
-  copy = sqlite3_value_dup(value);
-  text = copy ? sqlite3_value_text(copy) : NULL;
-  /* One that is in UTF-8 by now stays as it is. */
-  *is_odd = text && (sqlite3_value_bytes(copy)!=num_bytes
-                     || memcmp(text, bytes, (size_t)num_bytes)!=0);
-  sqlite3_value_free(copy);
-  return text ? SQLITE_OK : SQLITE_NOMEM;
-}
-
 /* Sets *span to the keys of a value as a text.  SQLITE_OK or SQLITE_NOMEM. */
 static int zone_text(const bloom_index *index, int key, sqlite3_value *value, int is_ascii,
                      bloom_zone_span *span){
@@ -174,15 +156,17 @@ static int zones_span_of(const bloom_index *index, int key, sqlite3_value *value
                          bloom_zone_span *span){
   const int type = sqlite3_value_type(value);
   const double real = type==SQLITE_BLOB ? 0 : sqlite3_value_double(value);
+  /* SQLite before 3.40 stores such a text, and compares its last byte, which conversions lose. */
+  const int is_odd = type==SQLITE_TEXT && index->letter_bytes==2
+    && sqlite3_value_bytes16(value)%2!=0;
   bloom_zone_span text;
-  int is_odd = 0, rc = SQLITE_OK;
+  int rc;
   *span = type==SQLITE_NULL ? bloom_zone_nothing()
       : bloom_zone_of_number(real, is_inexact && type==SQLITE_TEXT);
-  if( type==SQLITE_TEXT ) rc = zone_find_odd(index, value, &is_odd);
   /* LIKE finds a BLOB, and infinity as 'Inf', by ranges that they are not in. */
   if( type==SQLITE_BLOB || is_odd ) *span = bloom_zone_everything();
   if( type==SQLITE_FLOAT && real - real!=0 ) *span = bloom_zone_hull(*span, bloom_zone_all_texts());
-  if( type!=SQLITE_TEXT || is_odd || rc!=SQLITE_OK ) return rc;
+  if( type!=SQLITE_TEXT || is_odd ) return SQLITE_OK;
   rc = zone_text(index, key, value, 0, &text);
   if( rc==SQLITE_OK ){
     *span = bloom_text_may_be_number(value) ? bloom_zone_hull(*span, text) : text;
