@@ -34,40 +34,12 @@ static const struct {
 
 /* -- Arguments ----------------------------------------------------------------------- */
 
-#define GIVEN_TWICE "bloom: option %s is given twice"
-
 /* Returns what an option says, to be freed: a quoted text, or what stands there as it is.  NULL if
 ** there is no memory. */
 static char *option_text(bloom_token value){
   const int is_quoted = bloom_token_is_name(value) && value.kind!='a'
     && bloom_token_after(value).num_chars==0;
   return is_quoted ? bloom_token_unquoted(value) : sqlite3_mprintf("%s", value.text);
-}
-
-static int read_bits_per_key_option(const char *text, bloom_vtab_args *args, char **error){
-  double number;
-  if( args->size>0 ) return bloom_fail_vtab(error, GIVEN_TWICE, "bits_per_key");
-  if( !bloom_read_number(text, &number) || !(number>0 && number<=100) ){
-    char buffer[BLOOM_HINT_BYTES];
-    const char *hint = bloom_text_hint(text, buffer);
-    return bloom_fail_vtab(error, "bloom: bits_per_key must be a number in 1..100, or a rate above"
-                                  " 0 and below 1, "
-                                  "not %s%s%s", text, hint ? "; " : "", hint ? hint : "");
-  }
-  args->size = number;
-  return SQLITE_OK;
-}
-
-static int read_capacity_option(const char *text, bloom_vtab_args *args, char **error){
-  double number;
-  if( args->capacity>0 ) return bloom_fail_vtab(error, GIVEN_TWICE, "capacity");
-  if( !bloom_read_number(text, &number) || !(number>=1 && number<=1e12)
-   || (double)(sqlite3_int64)number!=number ){
-    return bloom_fail_vtab(error, "bloom: capacity must be an integer in 1..1000000000000, not %s",
-                           text);
-  }
-  args->capacity = (sqlite3_int64)number;
-  return SQLITE_OK;
 }
 
 /* Notes why such a key is refused, and the way out.  A table of bloom 1.1 may have one: it can be
@@ -82,18 +54,32 @@ static int refuse_expression(const char *what, const char *text, bloom_vtab_args
 }
 
 static int read_option(bloom_token name, bloom_token value, bloom_vtab_args *args, char **error){
-  char *text = option_text(value);
-  int rc;
+  const int is_size = bloom_token_is(name, "bits_per_key");
+  char *text = option_text(value), buffer[BLOOM_HINT_BYTES];
+  double number = 0; /* out of each range */
+  int rc = SQLITE_OK;
   if( text==NULL ) return SQLITE_NOMEM;
+  if( !bloom_read_number(text, &number) ) number = 0;
   if( bloom_token_is(name, "where") ){
     rc = refuse_expression("a filter has all rows of its table, and no where", text, args);
-  }else if( bloom_token_is(name, "bits_per_key") ){
-    rc = read_bits_per_key_option(text, args, error);
-  }else if( bloom_token_is(name, "capacity") ){
-    rc = read_capacity_option(text, args, error);
-  }else{
+  }else if( !is_size && !bloom_token_is(name, "capacity") ){
     rc = bloom_fail_vtab(error, "bloom: there is no option %.*s; options are bits_per_key and"
                                 " capacity", (int)name.num_chars, name.text);
+  }else if( is_size ? args->size>0 : args->capacity>0 ){
+    rc = bloom_fail_vtab(error, "bloom: option %s is given twice",
+                         is_size ? "bits_per_key" : "capacity");
+  }else if( is_size && !(number>0 && number<=100) ){
+    const char *hint = bloom_text_hint(text, buffer);
+    rc = bloom_fail_vtab(error, "bloom: bits_per_key must be a number in 1..100, or a rate above 0"
+                                " and below 1, not %s%s%s", text, hint ? "; " : "",
+                         hint ? hint : "");
+  }else if( is_size ){
+    args->size = number;
+  }else if( !(number>=1 && number<=1e12) || (double)(sqlite3_int64)number!=number ){
+    rc = bloom_fail_vtab(error, "bloom: capacity must be an integer in 1..1000000000000, not %s",
+                         text);
+  }else{
+    args->capacity = (sqlite3_int64)number;
   }
   sqlite3_free(text);
   return rc;

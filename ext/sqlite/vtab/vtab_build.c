@@ -18,20 +18,11 @@
 
 /* -- What was left ------------------------------------------------------------------------- */
 
-/* Sets *is_own to whether a table has a name and a text. */
-static int has_text(const bloom_vtab *vtab, const char *name, const char *text, int *is_own){
-  sqlite3_int64 is_same = 0;
-  const int rc = bloom_sql_integer(vtab->connection, &is_same,
-    "SELECT 1 FROM \"%w\".sqlite_master WHERE type = 'table' AND rootpage > 0"
-    " AND name = %Q COLLATE NOCASE AND sql = %Q", vtab->schema, name, text);
-  *is_own = is_same!=0;
-  return rc;
-}
-
 /* Finds pages: they are own if they have no row, or the layout of such a filter. */
 static int find_left_pages(bloom_vtab *vtab, int *is_own, int *has_keys){
   sqlite3_int64 has_rows = 0;
-  int rc = has_text(vtab, vtab->pages, vtab->pages_text, is_own);
+  int rc = bloom_sql_find_table(vtab->connection, vtab->schema, vtab->pages,
+                                BLOOM_VTAB_PAGES_COLUMNS, is_own);
   *has_keys = 0;
   if( rc!=SQLITE_OK || !*is_own ) return rc;
   rc = bloom_sql_integer(vtab->connection, &has_rows, "SELECT 1 FROM \"%w\".\"%w\" LIMIT 1",
@@ -56,7 +47,8 @@ static int find_left_journal(bloom_vtab *vtab, int *is_own){
   int rc;
   *is_own = 0;
   if( vtab->args.table==NULL ) return SQLITE_OK;
-  rc = has_text(vtab, vtab->journal, vtab->journal_text, is_own);
+  rc = bloom_sql_find_table(vtab->connection, vtab->schema, vtab->journal, vtab->journal_columns,
+                            is_own);
   if( rc!=SQLITE_OK || !*is_own ) return rc;
   rc = bloom_sql_integer(vtab->connection, &has_mark, "SELECT typeof(r) = 'integer' AND %s IS NULL"
                          " FROM \"%w\".\"%w\" ORDER BY rowid LIMIT 1", key, vtab->schema,
@@ -431,7 +423,7 @@ static int find_overflow(bloom_vtab *vtab, bloom_vtab_doubt *doubt){
 static int merge_keys(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_doubt *doubt){
   bloom_vtab_layout layout;
   bloom_vtab_batch batch = {.vtab = vtab, .layout = &layout};
-  sqlite3_int64 num_filled = 0;
+  bloom_vtab_page_header sums;
   int wants_room = 0, rc = SQLITE_OK;
   assert(vtab->args.table && max_rows>=0 && !*doubt);
   if( max_rows==0 ){
@@ -440,7 +432,7 @@ static int merge_keys(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_doubt
       return SQLITE_NOTFOUND;
     }
     if( bloom_vtab_num_pages(&vtab->layout, 0)<=FEW_PAGES ){
-      rc = bloom_vtab_count_filled(vtab, &vtab->layout, &num_filled);
+      rc = bloom_vtab_read_layer(vtab, &vtab->layout, 0, &sums, NULL);
     }
     if( rc==SQLITE_OK ) rc = find_overflow(vtab, doubt);
     if( rc==SQLITE_OK && !*doubt ) rc = find_room(vtab, &wants_room);

@@ -33,7 +33,6 @@ typedef struct vtab_snapshot {
   bloom_vtab_doubt doubt;
   bloom_handle *handle;  /* NULL until it was asked for */
   sqlite3_int64 num_keys, num_unmerged;
-  int is_full;           /* it has more keys than room */
   uint8_t *bytes[BLOOM_VTAB_MAX_LAYERS]; /* of the filters */
   bloom_filter filters[BLOOM_VTAB_MAX_LAYERS];
   bloom_hash_set unmerged;
@@ -171,32 +170,22 @@ static void snapshot_free(vtab_snapshot *snapshot){
 /* Reads a layer's pages into one filter.  Memory is asked for when the last of them is there. */
 static int read_layer(bloom_vtab *vtab, vtab_snapshot *snapshot, int layer){
   const bloom_vtab_layout *layout = &snapshot->layout;
-  const uint64_t num_blocks = layout->layers[layer].num_blocks,
-    num_pages = bloom_vtab_num_pages(layout, layer);
-  bloom_vtab_page_header header = {0, 0};
-  sqlite3_int64 num_filled = 0;
-  uint8_t *bytes, *blocks;
+  const uint64_t num_blocks = layout->layers[layer].num_blocks;
+  bloom_vtab_page_header header;
   bloom_shape shape = {0};
-  uint64_t page;
-  int rc = bloom_vtab_read_page(vtab, layout, layer, num_pages - 1, &header);
+  uint8_t *bytes;
+  int rc = bloom_vtab_read_page(vtab, layout, layer, bloom_vtab_num_pages(layout, layer) - 1,
+                                &header);
   if( rc!=SQLITE_OK ) return rc;
   bloom_encoding_parquet.shape(num_blocks, 8 * BLOOM_BLOCK_BYTES, &shape);
   bytes = snapshot->bytes[layer] = sqlite3_malloc64(shape.num_bytes);
   if( bytes==NULL ) return SQLITE_NOMEM;
-  blocks = bytes + shape.num_bytes - num_blocks * BLOOM_BLOCK_BYTES;
-  for(page=0; page<num_pages; page++){
-    const int num_bytes = bloom_vtab_page_bytes(layout, layer, page) - BLOOM_HEADER_BYTES;
-    rc = bloom_vtab_read_page(vtab, layout, layer, page, &header);
-    if( rc==SQLITE_OK ) rc = sqlite3_blob_read(vtab->reader, blocks, num_bytes, BLOOM_HEADER_BYTES);
-    if( rc!=SQLITE_OK ) return rc;
-    snapshot->num_keys += header.num_keys;
-    num_filled += header.num_filled;
-    blocks += num_bytes;
-  }
+  rc = bloom_vtab_read_layer(vtab, layout, layer, &header,
+                             bytes + shape.num_bytes - num_blocks * BLOOM_BLOCK_BYTES);
+  snapshot->num_keys += (sqlite3_int64)header.num_keys;
   bloom_parquet_put_header(shape.num_slots, bytes);
   bloom_encoding_parquet.read(bytes, shape.num_bytes, &snapshot->filters[layer]);
-  snapshot->is_full |= num_filled>layout->layers[layer].capacity;
-  return SQLITE_OK;
+  return rc;
 }
 
 static int read_snapshot(
@@ -332,7 +321,7 @@ static int find_note(const bloom_vtab *vtab, const vtab_snapshot *snapshot, char
             || (num_unmerged>=FEW_UNMERGED && num_unmerged>snapshot->num_keys / 10) ){
     *note = sqlite3_mprintf("%lld keys are not merged; INSERT INTO %s(%s) VALUES ('merge') makes"
                             " look-ups faster", num_unmerged, name, name);
-  }else if( snapshot->is_full ){
+  }else if( snapshot->layout.num_filled>snapshot->layout.layers[0].capacity ){
     *note = sqlite3_mprintf("it has more keys than room; INSERT INTO %s(%s) VALUES ('rebuild')"
                             " makes it larger", name, name);
   }else{

@@ -64,10 +64,8 @@ typedef struct bloom_vtab_layout {
   sqlite3_int64 num_filled;   /* hashes that changed bits */
   sqlite3_int64 journal_mark; /* r of the journal's first row */
   uint64_t default_checksum;  /* of the text of the column's DEFAULT */
-  /* A random number that stays while each merge finds the journal's first row where the one before
-  ** left it, at journal_first: so rows kept their rowids.  0: a merge of bloom 1.2.0 took keys. */
-  uint64_t journal_number;
-  sqlite3_int64 journal_first;
+  uint64_t num_taken; /* rows that merges took since the journal was emptied, and 1; 0: one of them
+                      ** was by bloom 1.2.0 */
   int has_chain; /* the journal's rows are a chain: each knows the one before it by its r */
 } bloom_vtab_layout;
 
@@ -103,8 +101,7 @@ typedef struct bloom_vtab_unmerged {
   bloom_hash_set hashes;
   bloom_hash_value *order;    /* the hashes, in the order of rows */
   size_t max_order;
-  sqlite3_int64 first_rowid, first_mark; /* of the journal's first row */
-  uint64_t journal_number;    /* the layout's then */
+  uint64_t num_taken;         /* the layout's, when rows[0] was the journal's first row */
 } bloom_vtab_unmerged;
 
 /* SQLite makes one for each connection, and a new one with each schema that it reads. */
@@ -156,9 +153,10 @@ static inline int bloom_vtab_num_parts(const bloom_vtab *vtab){
 
 /* -- The layout and pages' headers: vtab_pages.c ----------------------------------------- */
 
+/* Of a page, where each fits in 32 bits, or the sums of a layer's pages. */
 typedef struct bloom_vtab_page_header {
-  uint32_t num_keys;   /* keys that were new, or all there were when it was built */
-  uint32_t num_filled; /* hashes that changed bits */
+  uint64_t num_keys;   /* keys that were new, or all there were when it was built */
+  uint64_t num_filled; /* hashes that changed bits */
 } bloom_vtab_page_header;
 
 /* Returns rc, and sets SQLite's message if there is none yet; of SQLITE_NOTFOUND that a page is
@@ -198,6 +196,13 @@ int bloom_vtab_read_page(
   bloom_vtab_page_header *header
 );
 
+/* Checks the headers of a layer's pages, and sums them up.  blocks gets all blocks; NULL: they are
+** not read. */
+int bloom_vtab_read_layer(
+  bloom_vtab *vtab, const bloom_vtab_layout *layout, int layer, bloom_vtab_page_header *sums,
+  uint8_t *blocks
+);
+
 /* -- Pages, the same file -------------------------------------------------------------------- */
 
 /* Returns the key of a row, whose columns begin at first; parts has room for a tuple's. */
@@ -216,11 +221,6 @@ int bloom_vtab_test_pages(
 
 /* Adds a key to a standalone filter, and a layer where the last one is full. */
 int bloom_vtab_add_key(bloom_vtab *vtab, bloom_key_values key);
-
-/* Sums up what fills the last layer's pages, and checks the headers of all of them. */
-int bloom_vtab_count_filled(
-  bloom_vtab *vtab, const bloom_vtab_layout *layout, sqlite3_int64 *num_filled
-);
 
 /* Makes room for the pages of the last layer. */
 int bloom_vtab_insert_pages(bloom_vtab *vtab, const bloom_vtab_layout *layout);

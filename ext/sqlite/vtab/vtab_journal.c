@@ -11,8 +11,9 @@
 **
 ** Look-ups keep the hashes of its keys as a set, in the order of rows, and each row's r.  Triggers
 ** append rows, each with a random r; a merge takes rows from the head, a ROLLBACK from the end.  So
-** while a row is there, and only merges moved the first row on, the set has all rows before it; and
-** those behind it are all that is new.
+** where the last known row is there, with its rowid and its r, all rows before it are known, or in
+** the pages, and those behind it are all that is new.  The ROLLBACK of a merge puts rows back at
+** the head: so the layout counts those that merges took.
 */
 #include "vtab_int.h"
 
@@ -39,17 +40,16 @@ char *bloom_vtab_journal_columns(const bloom_vtab *vtab){
 }
 
 /* What is read of a row, and from FIRST_KEY_COLUMN on its key. */
-enum { ROWID, MARK, FIRST_ROWID, FIRST_KEY_COLUMN };
+enum { ROWID, MARK, FIRST_KEY_COLUMN };
 
 /* Sets *row to the statement that reads the rows from a rowid on, whose own key, which may be long,
-** is NULL; beside each is the rowid of the journal's first row.  It is to be reset. */
+** is NULL.  It is to be reset. */
 static int find_rows(bloom_vtab *vtab, sqlite3_int64 from, sqlite3_stmt **row){
   sqlite3_stmt **statement = &vtab->unmerged.statement;
   int rc = SQLITE_OK;
   if( *statement==NULL ){
     sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
-    sqlite3_str_appendf(sql, "SELECT rowid, r, (SELECT rowid FROM \"%w\".\"%w\" ORDER BY rowid"
-                             " LIMIT 1), ", vtab->schema, vtab->journal);
+    sqlite3_str_appendall(sql, "SELECT rowid, r, ");
     append_key_columns(sql, vtab, "CASE WHEN rowid > ?1 THEN ", " END");
     sqlite3_str_appendf(sql, "0 FROM \"%w\".\"%w\" WHERE rowid >= ?1 ORDER BY rowid", vtab->schema,
                         vtab->journal);
@@ -159,90 +159,57 @@ static int add_rows(bloom_vtab *vtab, sqlite3_stmt *row){
 }
 
 static int read_all(bloom_vtab *vtab){
-  bloom_vtab_unmerged *unmerged = &vtab->unmerged;
   sqlite3_stmt *row;
   int rc;
   forget_journal(vtab);
   rc = find_rows(vtab, INT64_MIN, &row);
   if( rc==SQLITE_OK ) rc = add_rows(vtab, row);
   sqlite3_reset(row);
-  unmerged->first_rowid = unmerged->lowest_rowid;
-  unmerged->first_mark = vtab->layout.journal_mark;
-  unmerged->journal_number = vtab->layout.journal_number;
+  vtab->unmerged.num_taken = vtab->layout.num_taken;
   return rc;
 }
 
-/* Finds the last row of those known that is in the journal: *number, and sets *row to the statement
-** that has read it, and has those behind it next.  SQLITE_NOTFOUND if there is none.
-**
-** That is the last of all, unless a ROLLBACK took rows: then those before one that is in it, or was
-** taken or marked by a merge, are not the last one, and those behind one that is gone are gone,
-** too.  Mostly few are. */
-static int find_last_row(bloom_vtab *vtab, sqlite3_stmt **row, size_t *number){
+/* Returns 1 if the pages have all rows before the first known one: merges took no fewer rows than
+** when that one was the journal's first. */
+static int have_earlier_rows(const bloom_vtab *vtab){
   const bloom_vtab_unmerged *unmerged = &vtab->unmerged;
-  size_t begin = 0, end = unmerged->num_rows, i = end - 1;
-  int rc = SQLITE_OK;
-  *row = NULL;
-  while( rc==SQLITE_OK && begin<end ){
-    const sqlite3_int64 rowid = unmerged->lowest_rowid + (sqlite3_int64)i;
-    int is_gone = 1, is_there = 0;
-    rc = find_rows(vtab, rowid, row);
-    if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, *row);
-    if( rc==SQLITE_ROW ){
-      is_there = sqlite3_column_int64(*row, ROWID)==rowid
-          && sqlite3_column_int64(*row, MARK)==unmerged->rows[i].mark;
-      is_gone = !is_there && sqlite3_column_int64(*row, FIRST_ROWID)<rowid;
-    }
-    if( is_there && i==end-1 ){
-      *number = i;
-      return SQLITE_OK;
-    }
-    if( rc==SQLITE_ROW || rc==SQLITE_DONE ) rc = sqlite3_reset(*row);
-    if( is_gone ) end = i;
-    else begin = is_there ? i : i + 1;
-    /* As many as are gone already, and once one is there, or was, in the middle. */
-    i = begin==0 && 2*end>unmerged->num_rows ? 2*end - unmerged->num_rows : (begin + end) / 2;
-  }
-  return rc==SQLITE_OK ? SQLITE_NOTFOUND : rc;
+  const uint64_t num_taken = vtab->layout.num_taken - unmerged->num_taken;
+  if( vtab->layout.journal_mark==unmerged->rows[0].mark ) return 1;
+  return unmerged->num_taken>0 && vtab->layout.num_taken>=unmerged->num_taken
+      /* else there is memory for many keys that the pages have, too */
+      && 4 * num_taken<=3 * unmerged->num_rows + FEW_ROWS;
 }
 
-/* Compares the journal's first row, where it is now, with what is known: only merges may have moved
-** it on.  The statement has read the last row that is known, and has again afterwards.
-** SQLITE_NOTFOUND where that is not certain. */
-static int compare_first(bloom_vtab *vtab, sqlite3_stmt *row){
-  const bloom_vtab_layout *layout = &vtab->layout;
-  bloom_vtab_unmerged *unmerged = &vtab->unmerged;
-  const sqlite3_int64 first_rowid = sqlite3_column_int64(row, FIRST_ROWID),
-    rowid = sqlite3_column_int64(row, ROWID), lowest = unmerged->lowest_rowid;
-  int rc;
-  if( first_rowid==unmerged->first_rowid && unmerged->first_mark==layout->journal_mark ){
-    return SQLITE_OK;
+/* Finds the last known row that is in the journal: *number.  Sets *row to the statement that has
+** read it, and has those behind it next.  SQLITE_NOTFOUND where no row tells. */
+static int find_last_row(bloom_vtab *vtab, sqlite3_stmt **row, size_t *number){
+  const bloom_vtab_unmerged *unmerged = &vtab->unmerged;
+  const sqlite3_int64 lowest = unmerged->lowest_rowid;
+  sqlite3_int64 last = lowest + (sqlite3_int64)unmerged->num_rows - 1;
+  int rc = find_rows(vtab, last, row);
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, *row);
+  if( rc==SQLITE_DONE ){
+    /* A ROLLBACK took it: is the row that the journal ends with known? */
+    sqlite3_reset(*row);
+    rc = bloom_sql_integer(vtab->connection, &last, "SELECT rowid FROM \"%w\".\"%w\""
+                           " ORDER BY rowid DESC LIMIT 1", vtab->schema, vtab->journal);
+    if( rc==SQLITE_OK ) rc = find_rows(vtab, last, row);
+    if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, *row);
   }
-  if( layout->journal_number==0 || layout->journal_number!=unmerged->journal_number
-      || first_rowid!=layout->journal_first || first_rowid<lowest ){
-    return SQLITE_NOTFOUND;
-  }
-  /* Memory for keys that are in the pages by now. */
-  if( rowid - lowest>4 * (rowid - first_rowid) + FEW_ROWS ) return SQLITE_NOTFOUND;
-  unmerged->first_rowid = first_rowid;
-  unmerged->first_mark = layout->journal_mark;
-  sqlite3_reset(row);
-  rc = find_rows(vtab, first_rowid, &row);
-  if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, row);
-  if( rc==SQLITE_ROW ) rc = is_next(vtab, row, 1, 0, 0) ? sqlite3_reset(row) : SQLITE_NOTFOUND;
-  if( rc==SQLITE_OK ) rc = find_rows(vtab, rowid, &row);
-  if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, row);
-  return rc==SQLITE_ROW ? SQLITE_OK : rc==SQLITE_DONE ? SQLITE_NOTFOUND : rc;
+  if( rc!=SQLITE_ROW ) return rc==SQLITE_DONE ? SQLITE_NOTFOUND : rc;
+  *number = (size_t)((uint64_t)last - (uint64_t)lowest);
+  return *number<unmerged->num_rows && sqlite3_column_int64(*row, ROWID)==last
+      && sqlite3_column_int64(*row, MARK)==unmerged->rows[*number].mark
+    ? SQLITE_OK : SQLITE_NOTFOUND;
 }
 
 /* Adds the rows that came since the last one that is known.  SQLITE_NOTFOUND if what is known is
 ** not what the journal has, SQLITE_EMPTY as add_rows(). */
 static int read_newest(bloom_vtab *vtab){
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
-  sqlite3_stmt *row;
+  sqlite3_stmt *row = NULL;
   size_t number = 0;
-  int rc = find_last_row(vtab, &row, &number);
-  if( rc==SQLITE_OK ) rc = compare_first(vtab, row);
+  int rc = have_earlier_rows(vtab) ? find_last_row(vtab, &row, &number) : SQLITE_NOTFOUND;
   if( rc==SQLITE_OK ){
     const size_t num_hashes = unmerged->rows[number].num_hashes;
     assert(number<unmerged->num_rows && num_hashes<=unmerged->hashes.num_hashes);
@@ -291,7 +258,6 @@ static int cut_journal(
     layout->journal_mark = (sqlite3_int64)(((uint64_t)layout->journal_mark & LINK_MASK)
                                            | ((uint64_t)last & ~LINK_MASK));
   }
-  layout->journal_first = rowid;
   if( rc==SQLITE_OK ){
     rc = bloom_sql_prepare(vtab->connection, &put,
                            "INSERT OR REPLACE INTO \"%w\".\"%w\"(rowid, r) VALUES (?1, %lld)",
@@ -306,12 +272,12 @@ static int cut_journal(
 }
 
 int bloom_vtab_empty_journal(bloom_vtab *vtab, bloom_vtab_layout *layout){
-  sqlite3_randomness(sizeof(layout->journal_number), &layout->journal_number);
+  layout->num_taken = 1;
   return cut_journal(vtab, "", 1, 0, layout);
 }
 
 int bloom_vtab_take_unmerged(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_batch *batch){
-  sqlite3_int64 first = 0, last = 0, mark = 0, num_rows = 0; /* its first row counts, too */
+  sqlite3_int64 last = 0, mark = 0, num_rows = 0; /* its first row counts, too */
   bloom_vtab_layout *layout = batch->layout;
   sqlite3_stmt *row;
   int rc = find_rows(vtab, INT64_MIN, &row);
@@ -321,7 +287,7 @@ int bloom_vtab_take_unmerged(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vta
     const sqlite3_int64 rowid = sqlite3_column_int64(row, ROWID);
     rc = is_next(vtab, row, num_rows==0, last, mark)
       ? bloom_vtab_batch_add(batch, row, FIRST_KEY_COLUMN) : SQLITE_EMPTY;
-    if( num_rows++==0 ) first = rowid;
+    num_rows++;
     last = rowid;
     mark = sqlite3_column_int64(row, MARK);
   }
@@ -333,8 +299,6 @@ int bloom_vtab_take_unmerged(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vta
   batch->has_written = 1;
   /* SQLite finds no rowid behind the largest. */
   if( max_rows==0 && last==INT64_MAX ) return bloom_vtab_empty_journal(vtab, layout);
-  if( layout->journal_number==0 || layout->journal_first!=first ){
-    sqlite3_randomness(sizeof(layout->journal_number), &layout->journal_number);
-  }
+  if( layout->num_taken>0 ) layout->num_taken += (uint64_t)num_rows - 1;
   return cut_journal(vtab, max_rows==0 ? "" : " WHERE rowid < ?1", last, mark, layout);
 }

@@ -15,7 +15,7 @@
 
 #define LAYERS_AT   80
 #define COLUMNS_AT  272
-#define JOURNAL_AT  304
+#define TAKEN_AT    304
 #define CHECKSUM_AT 320
 
 static const char layout_magic[8] = {'b', 'l', 'o', 'o', 'm', 'v', 't', '2'};
@@ -112,8 +112,8 @@ static void put_page_header(
   uint64_t number, const bloom_vtab_page_header *header, sqlite3_int64 row, uint8_t *bytes
 ){
   bloom_store64_le(bytes, number);
-  bloom_store32_le(bytes + 8, header->num_keys);
-  bloom_store32_le(bytes + 12, header->num_filled);
+  bloom_store32_le(bytes + 8, (uint32_t)header->num_keys);
+  bloom_store32_le(bytes + 12, (uint32_t)header->num_filled);
   bloom_store64_le(bytes + 16, 0);
   bloom_store64_le(bytes + 24, header_checksum(bytes, row));
 }
@@ -140,6 +140,27 @@ int bloom_vtab_read_page(
   const sqlite3_int64 row = page_row(layout, layer, page);
   const int rc = bloom_vtab_move_reader(vtab, row, bloom_vtab_page_bytes(layout, layer, page));
   return rc==SQLITE_OK ? read_header(layout, vtab->reader, row, header) : rc;
+}
+
+int bloom_vtab_read_layer(
+  bloom_vtab *vtab, const bloom_vtab_layout *layout, int layer, bloom_vtab_page_header *sums,
+  uint8_t *blocks
+){
+  const uint64_t num_pages = bloom_vtab_num_pages(layout, layer);
+  uint64_t page;
+  int rc = SQLITE_OK;
+  *sums = (bloom_vtab_page_header){0, 0};
+  for(page=0; page<num_pages && rc==SQLITE_OK; page++){
+    const int num_bytes = bloom_vtab_page_bytes(layout, layer, page) - BLOOM_HEADER_BYTES;
+    bloom_vtab_page_header header = {0, 0};
+    rc = bloom_vtab_read_page(vtab, layout, layer, page, &header);
+    sums->num_keys += header.num_keys;
+    sums->num_filled += header.num_filled;
+    if( rc!=SQLITE_OK || blocks==NULL ) continue;
+    rc = sqlite3_blob_read(vtab->reader, blocks, num_bytes, BLOOM_HEADER_BYTES);
+    blocks += num_bytes;
+  }
+  return rc;
 }
 
 /* Moves a blob that is open to be written to a page, and reads its header. */
@@ -294,9 +315,7 @@ static int code_layout(bloom_vtab_layout *layout, uint8_t *bytes, int is_reading
     if( place[0]>BLOOM_COLUMN_ANY || place[1]>BLOOM_COLLATION_RTRIM ) return 0;
     *column = (bloom_equality){(bloom_column_kind)place[0], (bloom_collation)place[1]};
   }
-  layout->journal_number = code64(bytes + JOURNAL_AT, layout->journal_number, is_reading);
-  layout->journal_first =
-    (sqlite3_int64)code64(bytes + JOURNAL_AT + 8, (uint64_t)layout->journal_first, is_reading);
+  layout->num_taken = code64(bytes + TAKEN_AT, layout->num_taken, is_reading);
   return 1;
 }
 
@@ -421,28 +440,12 @@ int bloom_vtab_test_pages(
 
 /* -- Making room --------------------------------------------------------------------------- */
 
-int bloom_vtab_count_filled(
-  bloom_vtab *vtab, const bloom_vtab_layout *layout, sqlite3_int64 *num_filled
-){
-  const int layer = layout->num_layers - 1;
-  const uint64_t num_pages = bloom_vtab_num_pages(layout, layer);
-  uint64_t page;
-  int rc = SQLITE_OK;
-  for(page=0; page<num_pages && rc==SQLITE_OK; page++){
-    bloom_vtab_page_header header = {0, 0};
-    rc = bloom_vtab_read_page(vtab, layout, layer, page, &header);
-    *num_filled += header.num_filled;
-  }
-  return rc;
-}
-
 int bloom_vtab_insert_pages(bloom_vtab *vtab, const bloom_vtab_layout *layout){
   const int layer = layout->num_layers - 1;
   const uint64_t num_pages = bloom_vtab_num_pages(layout, layer);
-  const bloom_vtab_page_header header = {0, 0};
+  bloom_vtab_page_header header = {0, 0};
   uint8_t *bytes = bloom_malloc_zeros((uint64_t)bloom_vtab_page_bytes(layout, layer, 0));
   sqlite3_stmt *insert = NULL;
-  sqlite3_int64 none = 0;
   uint64_t page;
   int rc = bytes ? bloom_sql_prepare(vtab->connection, &insert,
       "INSERT OR REPLACE INTO \"%w\".\"%w\"(rowid, bytes) VALUES (?1, ?2)", vtab->schema,
@@ -459,7 +462,7 @@ int bloom_vtab_insert_pages(bloom_vtab *vtab, const bloom_vtab_layout *layout){
   rc = bloom_sql_end(insert, rc);
   sqlite3_free(bytes);
   /* An authorizer, or a trigger on the pages, may have ignored a row. */
-  if( rc==SQLITE_OK ) rc = bloom_vtab_count_filled(vtab, layout, &none);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_read_layer(vtab, layout, layer, &header, NULL);
   bloom_vtab_close_reader(vtab); /* what is written next stops it */
   return rc;
 }
@@ -470,15 +473,15 @@ int bloom_vtab_insert_pages(bloom_vtab *vtab, const bloom_vtab_layout *layout){
 static int grow_if_full(bloom_vtab *vtab){
   bloom_vtab_layout layout = vtab->layout;
   const bloom_vtab_layer last = layout.layers[layout.num_layers-1];
-  sqlite3_int64 num_filled = 0;
+  bloom_vtab_page_header sums;
   int rc;
   if( layout.num_layers==BLOOM_VTAB_MAX_LAYERS || last.num_blocks>=BLOOM_VTAB_MAX_BLOCKS / 4
       || vtab->connection->is_running ){
     return SQLITE_OK;
   }
-  rc = bloom_vtab_count_filled(vtab, &layout, &num_filled);
+  rc = bloom_vtab_read_layer(vtab, &layout, layout.num_layers - 1, &sums, NULL);
   bloom_vtab_close_reader(vtab); /* what is written next stops it */
-  if( rc!=SQLITE_OK || num_filled<=last.capacity ) return rc;
+  if( rc!=SQLITE_OK || sums.num_filled<=(uint64_t)last.capacity ) return rc;
   add_grown_layer(vtab, &layout);
   rc = bloom_vtab_insert_pages(vtab, &layout);
   if( rc==SQLITE_OK ) return bloom_vtab_write_layout(vtab, &layout);
@@ -497,7 +500,7 @@ static int may_be_full(
   const bloom_vtab_layer *layer = &layout->layers[last];
   const double share = (double)num_page_blocks(layout, last,
                                                       page) / (double)layer->num_blocks;
-  if( header->num_filled < (double)layer->capacity * share ) return 0;
+  if( (double)header->num_filled < (double)layer->capacity * share ) return 0;
   return (hash & UINT32_MAX) * bloom_vtab_num_pages(layout, last) >> 32==0;
 }
 
