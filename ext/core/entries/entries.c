@@ -42,17 +42,6 @@ static inline bloom_entries_shape entries_shape_of(uint32_t end_block){
   return shape;
 }
 
-/* Returns the segment of the list that lies `gap` behind one of `segment`: their sum modulo
-** num_segments.  A product with the reciprocal is fast, and too small by 1 at most. */
-static inline uint32_t entries_segment_behind(const bloom_entries_shape *shape, uint32_t segment,
-                                              uint64_t gap){
-  const uint64_t sum = segment + gap;
-  uint64_t rest;
-  if( sum>UINT32_MAX ) return (uint32_t)(sum % shape->num_segments);
-  rest = sum - (sum * shape->reciprocal >> 32) * shape->num_segments;
-  return (uint32_t)(rest>=shape->num_segments ? rest - shape->num_segments : rest);
-}
-
 static inline uint32_t entries_blocks_in(const bloom_entries_shape *shape, uint32_t segment){
   return segment + 1<shape->num_segments ? BLOOM_SEGMENT_BLOCKS : shape->last_blocks;
 }
@@ -374,24 +363,38 @@ static inline uint64_t entries_read_gap(const bloom_entries_row *row, uint32_t *
   return gap + 1;
 }
 
-/* Begins the list with this id and segment: reads how many blocks it has from bits, which are
-** those of a position. */
-static inline int entries_begin_list(bloom_entries_row *row, uint64_t id, uint32_t segment,
-                                     uint64_t bits, uint32_t at){
+/* Moves to the list with an id. */
+static inline void entries_set_id(bloom_entries_row *row, uint64_t id){
+  row->id = id;
+  row->segment = (uint32_t)(id % row->shape.num_segments);
+}
+
+/* Moves to the list that lies `gap` behind the one at hand.  A product with the reciprocal is fast,
+** and too small by 1 at most.  An id is below 2^56, and a gap at most 24 * 2^55. */
+static inline void entries_add_to_id(bloom_entries_row *row, uint64_t gap){
+  const uint64_t sum = row->segment + gap, num_segments = row->shape.num_segments;
+  uint64_t rest;
+  row->id += gap;
+  rest = sum<=UINT32_MAX ? sum - (sum * row->shape.reciprocal >> 32) * num_segments
+      : sum % num_segments;
+  row->segment = (uint32_t)(rest>=num_segments ? rest - num_segments : rest);
+}
+
+/* Begins the list that has the id at hand: reads how many blocks it has from bits, which are those
+** of a position. */
+static inline int entries_begin_list(bloom_entries_row *row, uint64_t bits, uint32_t at){
   const uint32_t log = bloom_num_low_zeros64(bits | (uint64_t)1 << (BLOOM_SEGMENT_LG + 1));
   const uint32_t num_blocks = 1u<<log | (uint32_t)entries_low_bits(bits >> (log + 1), log);
-  const uint32_t num_all = entries_blocks_in(&row->shape, segment);
+  const uint32_t num_all = entries_blocks_in(&row->shape, row->segment);
   row->num_begun++;
-  row->id = id;
-  row->segment = segment;
   row->num_blocks = num_blocks;
   row->blocks_at = at + 2*log + 1;
   row->next_at = 0;
   if( num_blocks<=ENTRIES_MAX_RAW && num_blocks<num_all ){
-    row->next_at = row->blocks_at + num_blocks*entries_bits_in(&row->shape, segment);
+    row->next_at = row->blocks_at + num_blocks*entries_bits_in(&row->shape, row->segment);
   }
   /* Only the last list has the last id. */
-  if( (row->num_begun<row->num_lists ? id>=row->last : id!=row->last)
+  if( (row->num_begun<row->num_lists ? row->id>=row->last : row->id!=row->last)
    || num_blocks>num_all || entries_is_behind(row, row->blocks_at) ){
     return entries_fail(row);
   }
@@ -400,7 +403,7 @@ static inline int entries_begin_list(bloom_entries_row *row, uint64_t id, uint32
 
 /* Does what bloom_entries_next() does, for the loop of bloom_entries_seek(), too. */
 static inline int entries_next(bloom_entries_row *row){
-  uint64_t gap, rest;
+  uint64_t rest;
   uint32_t at;
   if( row->num_begun==row->num_lists ){
     row->num_blocks = 0;
@@ -408,15 +411,13 @@ static inline int entries_next(bloom_entries_row *row){
   }
   if( row->num_begun==0 ){
     at = entries_lists_at(row);
-    return entries_begin_list(row, row->first, (uint32_t)(row->first % row->shape.num_segments),
-                              entries_look(row, at), at);
+    entries_set_id(row, row->first);
+    return entries_begin_list(row, entries_look(row, at), at);
   }
   if( row->next_at==0 && !entries_read_coded(row, NULL) ) return entries_fail(row);
   at = row->next_at;
-  gap = entries_read_gap(row, &at, &rest);
-  /* An id is below 2^56, and a gap at most 24 * 2^55. */
-  return entries_begin_list(row, row->id + gap,
-                            entries_segment_behind(&row->shape, row->segment, gap), rest, at);
+  entries_add_to_id(row, entries_read_gap(row, &at, &rest));
+  return entries_begin_list(row, rest, at);
 }
 
 int bloom_entries_next(bloom_entries_row *row){
@@ -443,7 +444,8 @@ static int entries_take_skip(bloom_entries_row *row, uint64_t id){
   at = entries_lists_at(row) + entries_load16(skip + 4);
   entries_read_gap(row, &at, &rest);
   row->num_begun = num_before;
-  return entries_begin_list(row, skip_id, (uint32_t)(skip_id % row->shape.num_segments), rest, at);
+  entries_set_id(row, skip_id);
+  return entries_begin_list(row, rest, at);
 }
 
 int bloom_entries_seek(bloom_entries_row *row, uint64_t id){

@@ -98,10 +98,11 @@ typedef struct bloom_entries_table {
 void bloom_entries_table_make(bloom_entries_table *table);
 
 /* A row that is being read.  The caller reads `before`, `first`, `last`, `num_lists` and
-** `shape.end_block` after bloom_entries_open(), and `id` and `num_blocks` of the list at hand. */
+** `shape.end_block` after bloom_entries_open(), and `id` to `num_blocks` of the list at hand. */
 typedef struct bloom_entries_row {
   uint64_t before, first, last;  /* ids: of the row before, or BLOOM_ENTRIES_NO_ID; of this row */
   uint64_t id;                   /* of the list at hand */
+  uint32_t segment;
   uint32_t num_blocks;           /* of the list at hand; 0: there is none */
   uint32_t num_lists;
   bloom_entries_shape shape;
@@ -114,7 +115,6 @@ typedef struct bloom_entries_row {
   uint32_t lists_per_skip;       /* 0: no skips */
   uint32_t num_skips;
   uint32_t gap_k;                /* Rice parameter of the gaps of ids */
-  uint32_t segment;              /* of the list at hand */
   uint32_t blocks_at;            /* position of the blocks of the list at hand */
   uint32_t next_at;              /* position of the next list; 0: not known yet */
   uint8_t is_damaged;            /* once damage was seen, all calls return -1 */

@@ -250,38 +250,28 @@ static int index_check_find_row(index_checker *checker, const index_generation *
 ** not there, UINT32_MAX if all are. */
 static int index_check_pairs(index_checker *checker, const index_generation *generation,
                              index_pairs *pairs, uint32_t *missing){
-  const index_key_layout *of_key = &generation->keys[checker->key];
-  index_union *lists = NULL;
-  uint32_t at = 0;
-  size_t i;
-  int is_found = 1, rc = bloom_index_pairs_take(pairs);
+  index_entry_list wanted, list = {.num_blocks = 0};
+  index_union *lists;
+  uint32_t i, j;
+  int is_wanted, is_same, is_found = 1;
+  int rc = bloom_index_union_start(&lists, checker->index, checker->key,
+                                   &generation->keys[checker->key], UINT64_MAX);
   *missing = UINT32_MAX;
-  if( rc==SQLITE_OK && pairs->num_listed>0 ){
-    rc = bloom_index_union_start(&lists, checker->index, checker->key, of_key, UINT64_MAX,
-                                 pairs->list[0] >> INDEX_PAIR_BLOCK_BITS);
-    if( rc==SQLITE_OK ) rc = bloom_index_union_next(lists, &is_found);
-  }
-  while( rc==SQLITE_OK && pairs->num_listed>0 && *missing==UINT32_MAX ){
-    for(i=0; i<pairs->num_listed && rc==SQLITE_OK && *missing==UINT32_MAX; i++){
-      const uint64_t token = pairs->list[i] >> INDEX_PAIR_BLOCK_BITS;
-      const uint32_t block = (uint32_t)pairs->list[i] & INDEX_PAIR_BLOCK_MASK;
-      const uint32_t segment = block/BLOOM_SEGMENT_BLOCKS;
-      while( rc==SQLITE_OK && is_found && (lists->token<token
-             || (lists->token==token && lists->segment<segment)) ){
-        rc = bloom_index_union_next(lists, &is_found);
-        at = 0;
-      }
-      if( rc!=SQLITE_OK ) break;
-      if( is_found && lists->token==token && lists->segment==segment ){
-        while( at<lists->num_blocks && lists->blocks[at]<block%BLOOM_SEGMENT_BLOCKS ) at++;
-        if( at<lists->num_blocks && lists->blocks[at]==block%BLOOM_SEGMENT_BLOCKS ) continue;
-      }
-      *missing = block;
+  while( rc==SQLITE_OK && *missing==UINT32_MAX
+        && (rc = bloom_index_pairs_next(pairs, &wanted, &is_wanted))==SQLITE_OK && is_wanted ){
+    while( rc==SQLITE_OK && is_found
+          && (list.num_blocks==0 || list.token<wanted.token
+              || (list.token==wanted.token && list.segment<wanted.segment)) ){
+      rc = bloom_index_union_next(lists, &list, &is_found);
     }
-    if( rc==SQLITE_OK ) rc = bloom_index_pairs_take(pairs);
+    is_same = is_found && list.token==wanted.token && list.segment==wanted.segment;
+    for(i=j=0; i<wanted.num_blocks && *missing==UINT32_MAX; i++){
+      while( is_same && j<list.num_blocks && list.blocks[j]<wanted.blocks[i] ) j++;
+      if( is_same && j<list.num_blocks && list.blocks[j]==wanted.blocks[i] ) continue;
+      *missing = wanted.segment*BLOOM_SEGMENT_BLOCKS + wanted.blocks[i];
+    }
   }
   sqlite3_free(lists);
-  bloom_index_pairs_clear(pairs);
   return rc;
 }
 

@@ -108,9 +108,8 @@ int bloom_index_spans_read(bloom_index *index, const index_layout *layout,
   int rc;
   *result = NULL;
   if( spans==NULL ){
-    spans = index->spans[generation->place] = sqlite3_malloc64(sizeof(*spans));
+    spans = index->spans[generation->place] = bloom_malloc_zeros(sizeof(*spans));
     if( spans==NULL ) return SQLITE_NOMEM;
-    memset(spans, 0, sizeof(*spans));
     spans->hash = ~generation->spans_hash;
   }
   *result = spans;
@@ -229,41 +228,39 @@ uint64_t bloom_index_run_first(const index_key_layout *key, const index_run *run
   return 0;
 }
 
-int bloom_index_run_seek(index_run_reader *reader, const index_run *run, uint64_t wanted,
-                         int *is_found){
+int bloom_index_run_seek(index_run_reader *reader, const index_run *run, uint64_t wanted){
   const uint64_t first = bloom_index_run_first(reader->of_key, run);
   if( wanted<first ) wanted = first;
-  *is_found = 0;
-  if( run->last==UINT64_MAX || wanted>run->last ) return SQLITE_OK;
+  if( run->last==UINT64_MAX || wanted>run->last ){
+    reader->row.num_blocks = 0;
+    return SQLITE_OK;
+  }
   if( reader->run!=run || reader->row.num_blocks==0 || wanted<reader->row.id
      || wanted>reader->row.last ){
     const int rc = run_load(reader, run, wanted);
     if( rc!=SQLITE_OK ) return rc;
   }
-  *is_found = bloom_entries_seek(&reader->row, wanted)==1;
-  return *is_found ? SQLITE_OK : SQLITE_CORRUPT_VTAB;
+  return bloom_entries_seek(&reader->row, wanted)==1 ? SQLITE_OK : SQLITE_CORRUPT_VTAB;
 }
 
-int bloom_index_run_next(index_run_reader *reader, int *is_found){
-  const index_run *run = reader->run;
+int bloom_index_run_next(index_run_reader *reader){
   const int found = bloom_entries_next(&reader->row);
-  assert( run!=NULL );
-  *is_found = found==1;
+  assert( reader->run!=NULL );
   if( found<0 ) return SQLITE_CORRUPT_VTAB;
-  if( found==1 || reader->row.last==run->last ) return SQLITE_OK;
-  return bloom_index_run_seek(reader, run, reader->row.last + 1, is_found);
+  if( found==1 || reader->row.last==reader->run->last ) return SQLITE_OK;
+  return bloom_index_run_seek(reader, reader->run, reader->row.last + 1);
 }
 
 int bloom_index_runs_check(bloom_index *index, const index_layout *layout){
   index_run_reader *reader = sqlite3_malloc64(sizeof(*reader));
-  int i, key, is_found, rc = reader ? SQLITE_OK : SQLITE_NOMEM;
+  int i, key, rc = reader ? SQLITE_OK : SQLITE_NOMEM;
   uint32_t j;
   for(i=0; i<layout->num_generations; i++){
     for(key=0; key<index->config.num_keys; key++){
       const index_key_layout *of_key = &layout->generations[i].keys[key];
       for(j=0; j<of_key->num_runs && rc==SQLITE_OK; j++){
         *reader = (index_run_reader){.index = index, .of_key = of_key, .key = key};
-        rc = bloom_index_run_seek(reader, &of_key->runs[j], of_key->runs[j].last, &is_found);
+        rc = bloom_index_run_seek(reader, &of_key->runs[j], of_key->runs[j].last);
       }
     }
   }
@@ -282,26 +279,23 @@ int bloom_index_run_delete(bloom_index *index, int key, uint32_t slot, uint64_t 
                        (sqlite3_int64)bloom_entries_rowid(slot, last));
 }
 
-index_slots bloom_index_slots_of(const index_layout *layout, int key){
-  index_slots slots = {{0}};
+int bloom_index_slot_is_used(const index_layout *layout, int key, uint32_t slot){
   uint32_t j;
   int i;
   for(i=0; i<layout->num_generations; i++){
     const index_key_layout *of_key = &layout->generations[i].keys[key];
-    for(j=0; j<of_key->num_runs; j++){
-      slots.bits[of_key->runs[j].slot/64] |= (uint64_t)1 << of_key->runs[j].slot%64;
-    }
+    for(j=0; j<of_key->num_runs; j++) if( of_key->runs[j].slot==slot ) return 1;
   }
-  return slots;
+  return 0;
 }
 
 int bloom_index_run_add(const index_column *column, uint32_t end_block, index_run **run){
-  const index_slots used = bloom_index_slots_of(column->layout, column->key);
   uint32_t slot = 0;
   *run = NULL;
   if( column->of_key->num_runs==INDEX_ROOM_RUNS ) return SQLITE_CORRUPT_VTAB;
-  while( slot<INDEX_NUM_SLOTS && (bloom_index_has_slot(&used, slot)
-                                  || bloom_index_has_slot(column->kept, slot)) ) slot++;
+  while( slot<INDEX_NUM_SLOTS
+        && (bloom_index_slot_is_used(column->layout, column->key, slot)
+            || bloom_index_slot_is_used(column->before, column->key, slot)) ) slot++;
   if( slot==INDEX_NUM_SLOTS ) return SQLITE_FULL;
   *run = &column->of_key->runs[column->of_key->num_runs++];
   **run = (index_run){.last = UINT64_MAX, .end_block = end_block, .slot = slot};
@@ -310,52 +304,66 @@ int bloom_index_run_add(const index_column *column, uint32_t end_block, index_ru
   return bloom_index_run_delete(column->index, column->key, slot, 0, INDEX_LAST_LIST);
 }
 
-void bloom_index_run_start(index_run_writer *writer, const index_column *column, index_run *run,
-                           uint64_t mean_gap){
-  writer->column = column;
-  writer->run = run;
-  writer->insert = NULL;
-  bloom_entries_writer_begin(&writer->entries, run->end_block, run->last, mean_gap);
-}
+/* Rows that are written. */
+typedef struct run_writer {
+  bloom_index *index;
+  index_run *run;
+  sqlite3_stmt *insert;
+  bloom_entries_writer entries;
+  uint8_t bytes[BLOOM_ENTRIES_ROW_BYTES];
+} run_writer;
 
 /* Writes the row at hand. */
-static int run_write_row(index_run_writer *writer){
-  bloom_index *index = writer->column->index;
+static int run_write_row(run_writer *writer){
+  index_run *run = writer->run;
   uint64_t rowid;
-  const size_t num_bytes = bloom_entries_writer_finish(&writer->entries, writer->run->number,
-                                                       writer->run->slot, writer->bytes, &rowid);
-  int rc = SQLITE_OK;
-  if( writer->insert==NULL ){
-    rc = bloom_sql_prepare(index->connection, &writer->insert, "INSERT INTO"
-                           " \"%w\".\"%w_entries%d\"(rowid, data) VALUES (?1, ?2)", index->schema,
-                           index->name, writer->column->key + 1);
-  }
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(writer->insert, 1, (sqlite3_int64)rowid);
+  const size_t num_bytes = bloom_entries_writer_finish(&writer->entries, run->number, run->slot,
+                                                       writer->bytes, &rowid);
+  int rc = sqlite3_bind_int64(writer->insert, 1, (sqlite3_int64)rowid);
   if( rc==SQLITE_OK ) rc = sqlite3_bind_blob(writer->insert, 2, writer->bytes, (int)num_bytes,
                                              SQLITE_STATIC);
-  if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, writer->insert);
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(writer->index->connection, writer->insert);
   if( rc==SQLITE_DONE ) rc = sqlite3_reset(writer->insert);
-  writer->run->last = rowid & BLOOM_ENTRIES_ID_MASK;
-  writer->run->num_rows++;
+  run->last = rowid & BLOOM_ENTRIES_ID_MASK;
+  run->num_rows++;
   return rc;
 }
 
-int bloom_index_run_write(index_run_writer *writer, uint64_t id, const uint16_t *blocks,
-                          uint32_t num_blocks){
-  int rc = SQLITE_OK;
-  if( !bloom_entries_writer_add(&writer->entries, id, blocks, num_blocks) ){
-    rc = run_write_row(writer);
-    bloom_entries_writer_add(&writer->entries, id, blocks, num_blocks);
+int bloom_index_run_write(const index_column *column, index_run *run, uint64_t mean_gap,
+                          uint64_t max_pairs, index_next_list *next, void *source,
+                          int *is_finished){
+  const uint32_t num_segments = bloom_entries_num_segments(run->end_block);
+  bloom_index *index = column->index;
+  run_writer *writer = sqlite3_malloc64(sizeof(*writer));
+  uint64_t num_written = 0, num_pending = 0; /* entries: in rows that are written, in the other */
+  index_entry_list list;
+  int is_found = 1, rc;
+  if( writer==NULL ) return SQLITE_NOMEM;
+  writer->index = index;
+  writer->run = run;
+  bloom_entries_writer_begin(&writer->entries, run->end_block, run->last, mean_gap);
+  rc = bloom_sql_prepare(index->connection, &writer->insert, "INSERT INTO"
+                         " \"%w\".\"%w_entries%d\"(rowid, data) VALUES (?1, ?2)", index->schema,
+                         index->name, column->key + 1);
+  while( rc==SQLITE_OK && num_written<max_pairs
+        && (rc = next(source, &list, &is_found))==SQLITE_OK && is_found ){
+    const uint64_t id = list.token*num_segments + list.segment;
+    if( !bloom_entries_writer_add(&writer->entries, id, list.blocks, list.num_blocks) ){
+      rc = run_write_row(writer);
+      bloom_entries_writer_add(&writer->entries, id, list.blocks, list.num_blocks);
+      num_written += num_pending;
+      num_pending = 0;
+    }
+    num_pending += list.num_blocks;
   }
-  return rc;
-}
-
-int bloom_index_run_end(index_run_writer *writer, int is_full_only, int rc){
-  if( rc==SQLITE_OK && !is_full_only && writer->entries.num_lists>0 ){
+  *is_finished = rc==SQLITE_OK && !is_found;
+  if( *is_finished && num_pending>0 ){
     rc = run_write_row(writer);
+    num_written += num_pending;
   }
+  run->num_pairs += num_written;
   sqlite3_finalize(writer->insert);
-  writer->insert = NULL;
+  sqlite3_free(writer);
   return rc;
 }
 
@@ -373,10 +381,8 @@ int bloom_index_run_end(index_run_writer *writer, int is_full_only, int rc){
 int bloom_index_blocks_make(index_block_set *set, uint32_t num_spans){
   const size_t num_blocks = (size_t)num_spans << INDEX_SPAN_LG;
   set->num_segments = (uint32_t)((num_blocks + BLOOM_SEGMENT_BLOCKS - 1) / BLOOM_SEGMENT_BLOCKS);
-  set->segments = sqlite3_malloc64(((size_t)set->num_segments + 1) * sizeof(*set->segments));
-  if( set->segments==NULL ) return SQLITE_NOMEM;
-  memset(set->segments, 0, (size_t)set->num_segments * sizeof(*set->segments));
-  return SQLITE_OK;
+  set->segments = bloom_malloc_zeros(((uint64_t)set->num_segments + 1) * sizeof(*set->segments));
+  return set->segments ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 void bloom_index_blocks_free(index_block_set *set){
@@ -390,10 +396,7 @@ void bloom_index_blocks_free(index_block_set *set){
 static uint64_t *blocks_segment(index_block_set *set, uint32_t segment){
   assert( segment<set->num_segments );
   if( set->segments[segment]==NULL ){
-    set->segments[segment] = sqlite3_malloc64(INDEX_SEGMENT_WORDS * sizeof(uint64_t));
-    if( set->segments[segment] ){
-      memset(set->segments[segment], 0, INDEX_SEGMENT_WORDS * sizeof(uint64_t));
-    }
+    set->segments[segment] = bloom_malloc_zeros(INDEX_SEGMENT_WORDS * sizeof(uint64_t));
   }
   return set->segments[segment];
 }
@@ -447,10 +450,12 @@ uint32_t bloom_index_blocks_next(const index_block_set *set, uint32_t block){
 /* -- Looking up ------------------------------------------------------------------------------- */
 
 /* Adds the blocks of the list at hand that `within` has, too, unless it is NULL. */
-static int look_up_add_list(index_run_reader *reader, uint32_t segment,
-                            const index_block_set *within, index_block_set *result){
+static int look_up_add_list(index_run_reader *reader, const index_block_set *within,
+                            index_block_set *result){
+  const uint32_t segment = reader->row.segment;
   uint64_t bits[INDEX_SEGMENT_WORDS], any = 0, *all;
   uint32_t i;
+  if( within && within->segments[segment]==NULL ) return SQLITE_OK;
   if( bloom_entries_read_bits(&reader->row, bits)<0 ) return SQLITE_CORRUPT_VTAB;
   for(i=0; within && i<INDEX_SEGMENT_WORDS; i++) any |= bits[i] &= within->segments[segment][i];
   if( within && any==0 ) return SQLITE_OK;
@@ -466,16 +471,14 @@ static int look_up_range(index_run_reader *reader, const index_run *run, index_t
   const uint64_t end = (tokens.first + tokens.num_tokens) * num_segments;
   uint64_t id = tokens.first * num_segments;
   uint32_t segment = 0;
-  int is_found, rc = SQLITE_OK;
+  int rc = SQLITE_OK;
   for(; id<end && rc==SQLITE_OK; id++, segment=(segment + 1)%num_segments){
     if( within && within->segments[segment]==NULL ) continue;
-    rc = bloom_index_run_seek(reader, run, id, &is_found);
-    if( rc!=SQLITE_OK || !is_found || reader->row.id>=end ) break;
+    rc = bloom_index_run_seek(reader, run, id);
+    if( rc!=SQLITE_OK || reader->row.num_blocks==0 || reader->row.id>=end ) break;
     id = reader->row.id;
-    segment = (uint32_t)(id % num_segments);
-    if( within==NULL || within->segments[segment] ){
-      rc = look_up_add_list(reader, segment, within, result);
-    }
+    segment = reader->row.segment;
+    rc = look_up_add_list(reader, within, result);
   }
   return rc;
 }

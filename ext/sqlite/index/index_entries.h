@@ -161,7 +161,8 @@ static inline sqlite3_int64 bloom_index_block_last(const index_spans *spans, uin
 
 /* -- index_entries.c: runs ------------------------------------------------------------- */
 
-/* A column's run that is read.  {index, of_key, key} at first. */
+/* Reads the lists of a column's runs, one run after the other.  {index, of_key, key} at first.
+** row.num_blocks is 0 where there is no list at hand. */
 typedef struct index_run_reader {
   bloom_index *index;
   const index_key_layout *of_key; /* of the column, in a generation */
@@ -171,14 +172,12 @@ typedef struct index_run_reader {
   uint8_t bytes[BLOOM_ENTRIES_ROW_BYTES];
 } index_run_reader;
 
-/* Goes to the first list of a run whose id is wanted or more, of those that queries read:
-** reader->row.id.  Sets *is_found to 0 where there is none.  Fast where it lies behind the list at
-** hand in the same row. */
-int bloom_index_run_seek(index_run_reader *reader, const index_run *run, uint64_t wanted,
-                         int *is_found);
+/* Goes to the first list of a run whose id is wanted or more, of those that queries read.  Fast
+** where it lies behind the list at hand in the same row. */
+int bloom_index_run_seek(index_run_reader *reader, const index_run *run, uint64_t wanted);
 
 /* Goes to the next list. */
-int bloom_index_run_next(index_run_reader *reader, int *is_found);
+int bloom_index_run_next(index_run_reader *reader);
 
 /* Returns SQLITE_CORRUPT_VTAB unless the last row of each run is there: rows of a dump have other
 ** rowids. */
@@ -188,51 +187,39 @@ int bloom_index_runs_check(bloom_index *index, const index_layout *layout);
 ** one of the join's target. */
 uint64_t bloom_index_run_first(const index_key_layout *key, const index_run *run);
 
-/* Slots of a column: a bit for each. */
-typedef struct index_slots {
-  uint64_t bits[INDEX_NUM_SLOTS/64 + 1];
-} index_slots;
-
-static inline int bloom_index_has_slot(const index_slots *slots, uint32_t slot){
-  return slots->bits[slot/64] >> slot%64 & 1;
-}
-
-/* Returns the slots of a column's runs, in all generations. */
-index_slots bloom_index_slots_of(const index_layout *layout, int key);
-
 /* A column whose runs are written. */
 typedef struct index_column {
   bloom_index *index;
-  const index_layout *layout; /* which is written at the end */
-  index_key_layout *of_key;   /* of the column, and of a generation of the layout */
+  const index_layout *before; /* the one on disk, whose runs keep their rows and slots */
+  const index_layout *layout; /* the one that takes its place at the end */
+  index_key_layout *of_key;   /* of the column, and of a generation of this layout */
   int key;
-  const index_slots *kept;    /* whose rows are left until then: the layout on disk names them */
 } index_column;
+
+/* Returns 1 if a run of a column, in any generation, has a slot. */
+int bloom_index_slot_is_used(const index_layout *layout, int key, uint32_t slot);
 
 /* Adds a run without rows to a column's, with the lowest slot that is free, in the layout and on
 ** disk. */
 int bloom_index_run_add(const index_column *column, uint32_t end_block, index_run **run);
 
-/* A column's run that is written. */
-typedef struct index_run_writer {
-  const index_column *column;
-  index_run *run;
-  sqlite3_stmt *insert; /* NULL before the first row */
-  bloom_entries_writer entries;
-  uint8_t bytes[BLOOM_ENTRIES_ROW_BYTES];
-} index_run_writer;
+/* A list of entries: the blocks of one token in one segment. */
+typedef struct index_entry_list {
+  uint64_t token;
+  uint32_t segment;
+  uint32_t num_blocks;
+  uint16_t blocks[BLOOM_SEGMENT_BLOCKS]; /* ascending, numbers within the segment */
+} index_entry_list;
 
-/* Goes on behind a run's last list; mean_gap is about that of its ids. */
-void bloom_index_run_start(index_run_writer *writer, const index_column *column, index_run *run,
-                           uint64_t mean_gap);
+/* Sets *list to the next one of a source of lists, in the order of tokens and segments. */
+typedef int index_next_list(void *source, index_entry_list *list, int *is_found);
 
-/* Writes a list behind the others, and before it the row that they fill: run->num_rows. */
-int bloom_index_run_write(index_run_writer *writer, uint64_t id, const uint16_t *blocks,
-                          uint32_t num_blocks);
-
-/* Writes the row that is not full yet, unless is_full_only, and ends the writer in any case; rc is
-** that of what came before. */
-int bloom_index_run_end(index_run_writer *writer, int is_full_only, int rc);
+/* Writes lists behind those of a run: all of them, and sets *is_finished; or full rows that have
+** max_pairs entries or more, and what was read behind these is left out.  mean_gap is about that of
+** the lists' ids. */
+int bloom_index_run_write(const index_column *column, index_run *run, uint64_t mean_gap,
+                          uint64_t max_pairs, index_next_list *next, void *source,
+                          int *is_finished);
 
 /* Deletes rows of a slot whose lists' ids are first .. last. */
 int bloom_index_run_delete(bloom_index *index, int key, uint32_t slot, uint64_t first,
@@ -273,31 +260,24 @@ int bloom_index_look_up(bloom_index *index, const index_generation *generation, 
 
 /* -- index_joins.c --------------------------------------------------------------------- */
 
-/* Several runs of a column as one: lists (token, segment) in ascending order. */
-typedef struct index_union {
-  int num_runs;
-  uint64_t token;
-  uint32_t segment;
-  uint32_t num_blocks;
-  uint16_t blocks[BLOOM_SEGMENT_BLOCKS];
-  struct index_union_run *runs;
-} index_union;
+/* Several runs of a column as one source of lists. */
+typedef struct index_union index_union;
 
-/* Begins at the first list of a token or behind, of the runs whose bits are set in `taken`.  What
-** the target of a join has of its sources is left out.  *lists is to be freed in any case. */
+/* Begins with the runs whose bits are set in `taken`.  What the target of a join has of its sources
+** is left out.  *lists is to be freed in any case. */
 int bloom_index_union_start(index_union **lists, bloom_index *index, int key,
-                            const index_key_layout *of_key, uint64_t taken, uint64_t token);
-int bloom_index_union_next(index_union *lists, int *is_found);
+                            const index_key_layout *of_key, uint64_t taken);
+int bloom_index_union_next(void *lists, index_entry_list *list, int *is_found);
 
 /* Joins runs of a column where it pays, as far as num_merged entries, which a merge wrote, allow;
 ** INDEX_JOIN_ALL: all joins come to their end. */
 #define INDEX_JOIN_ALL UINT64_MAX
 int bloom_index_join(const index_column *column, uint64_t num_merged);
 
-/* Deletes the rows of slots that were kept and that the layout, which is on disk now, does not
-** name, and what the target of a join has of its sources. */
-int bloom_index_garbage_delete(bloom_index *index, const index_layout *layout, int key,
-                               const index_slots *kept);
+/* Deletes the rows of runs that the column's layout, which is on disk now, does not name any more,
+** and what the target of a join has of its sources. */
+int bloom_index_garbage_delete(bloom_index *index, const index_layout *before,
+                               const index_layout *layout, int key);
 
 /* -- index_texts.c --------------------------------------------------------------------- */
 

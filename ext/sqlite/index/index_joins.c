@@ -23,85 +23,81 @@
 
 /* -- Several runs as one --------------------------------------------------------------------- */
 
-typedef struct index_union_run {
+typedef struct union_run {
+  uint64_t token; /* of the list at hand; UINT64_MAX: there is none */
   index_run_reader reader;
-  uint32_t num_segments;
-  int is_open; /* it is at a list: */
-  uint64_t token;
-  uint32_t segment;
-} index_union_run;
+} union_run;
 
-static void union_take(index_union_run *run, int is_found){
-  run->is_open = is_found;
-  run->token = run->reader.row.id / run->num_segments;
-  run->segment = (uint32_t)(run->reader.row.id % run->num_segments);
+struct index_union {
+  int num_runs;
+  union_run runs[];
+};
+
+static void union_set_token(union_run *run){
+  const bloom_entries_row *row = &run->reader.row;
+  run->token = row->num_blocks>0 ? row->id / row->shape.num_segments : UINT64_MAX;
 }
 
 int bloom_index_union_start(index_union **result, bloom_index *index, int key,
-                            const index_key_layout *of_key, uint64_t taken, uint64_t token){
-  const size_t num_bytes = sizeof(index_union) + of_key->num_runs*sizeof(index_union_run);
-  index_union *lists = *result = sqlite3_malloc64(num_bytes);
+                            const index_key_layout *of_key, uint64_t taken){
+  index_union *lists = *result
+    = sqlite3_malloc64(sizeof(*lists) + of_key->num_runs*sizeof(lists->runs[0]));
   uint32_t i;
   int rc = SQLITE_OK;
   if( lists==NULL ) return SQLITE_NOMEM;
   lists->num_runs = 0;
-  lists->runs = (void *)(lists + 1);
   for(i=0; i<of_key->num_runs && rc==SQLITE_OK; i++){
-    index_union_run *run = &lists->runs[lists->num_runs];
-    int is_found;
+    union_run *run = &lists->runs[lists->num_runs];
     if( !(taken >> i & 1) ) continue;
     lists->num_runs++;
     run->reader = (index_run_reader){.index = index, .of_key = of_key, .key = key};
-    run->num_segments = bloom_entries_num_segments(of_key->runs[i].end_block);
-    rc = bloom_index_run_seek(&run->reader, &of_key->runs[i], token * run->num_segments,
-                              &is_found);
-    if( rc==SQLITE_OK ) union_take(run, is_found);
+    rc = bloom_index_run_seek(&run->reader, &of_key->runs[i], 0);
+    union_set_token(run);
   }
   return rc;
 }
 
 /* Adds the blocks of a list to those of another, which is only one mostly. */
-static void union_unite(index_union *lists, const uint16_t *blocks, uint32_t num_blocks){
+static void union_unite(index_entry_list *list, const uint16_t *blocks, uint32_t num_blocks){
   uint16_t all[BLOOM_SEGMENT_BLOCKS];
   uint32_t i = 0, j = 0, num = 0;
-  while( i<lists->num_blocks || j<num_blocks ){
-    const uint32_t a = i<lists->num_blocks ? lists->blocks[i] : UINT32_MAX;
+  while( i<list->num_blocks || j<num_blocks ){
+    const uint32_t a = i<list->num_blocks ? list->blocks[i] : UINT32_MAX;
     const uint32_t b = j<num_blocks ? blocks[j] : UINT32_MAX;
     all[num++] = (uint16_t)(a<b ? a : b);
     i += a<=b;
     j += b<=a;
   }
-  memcpy(lists->blocks, all, num * sizeof(all[0]));
-  lists->num_blocks = num;
+  memcpy(list->blocks, all, num * sizeof(all[0]));
+  list->num_blocks = num;
 }
 
-int bloom_index_union_next(index_union *lists, int *is_found){
-  const index_union_run *least = NULL;
+int bloom_index_union_next(void *source, index_entry_list *list, int *is_found){
+  index_union *lists = source;
   uint16_t blocks[BLOOM_SEGMENT_BLOCKS];
-  uint64_t token;
-  uint32_t segment;
   int i, rc = SQLITE_OK;
+  list->token = UINT64_MAX;
+  list->segment = list->num_blocks = 0;
   for(i=0; i<lists->num_runs; i++){
-    const index_union_run *run = &lists->runs[i];
-    if( !run->is_open ) continue;
-    if( least==NULL || run->token<least->token
-       || (run->token==least->token && run->segment<least->segment) ) least = run;
+    const union_run *run = &lists->runs[i];
+    const uint32_t segment = run->reader.row.segment;
+    if( run->token<list->token || (run->token==list->token && segment<list->segment) ){
+      list->token = run->token;
+      list->segment = segment;
+    }
   }
-  *is_found = least!=NULL;
-  if( least==NULL ) return SQLITE_OK;
-  lists->token = token = least->token;
-  lists->segment = segment = least->segment;
-  lists->num_blocks = 0;
-  for(i=0; i<lists->num_runs && rc==SQLITE_OK; i++){
-    index_union_run *run = &lists->runs[i];
-    int num_blocks, has_more;
-    if( !run->is_open || run->token!=token || run->segment!=segment ) continue;
-    num_blocks = bloom_entries_read(&run->reader.row, lists->num_blocks>0 ? blocks : lists->blocks);
+  *is_found = list->token!=UINT64_MAX;
+  for(i=0; *is_found && i<lists->num_runs && rc==SQLITE_OK; i++){
+    union_run *run = &lists->runs[i];
+    bloom_entries_row *row = &run->reader.row;
+    int num_blocks;
+    if( run->token!=list->token || row->segment!=list->segment ) continue;
+    num_blocks = bloom_entries_read(row, list->num_blocks>0 ? blocks : list->blocks);
     if( num_blocks<0 ) return SQLITE_CORRUPT_VTAB;
-    if( lists->num_blocks==0 ) lists->num_blocks = (uint32_t)num_blocks;
-    else union_unite(lists, blocks, (uint32_t)num_blocks);
-    rc = bloom_index_run_next(&run->reader, &has_more);
-    if( rc==SQLITE_OK ) union_take(run, has_more);
+    if( list->num_blocks==0 ) list->num_blocks = (uint32_t)num_blocks;
+    else union_unite(list, blocks, (uint32_t)num_blocks);
+    rc = bloom_index_run_next(&run->reader);
+    union_set_token(run);
   }
   return rc;
 }
@@ -120,11 +116,10 @@ static int join_copy(const index_column *column, uint64_t taken, index_run *targ
                      uint64_t max_pairs, int *is_finished){
   const index_key_layout *key = column->of_key;
   const uint32_t num_segments = bloom_entries_num_segments(target->end_block);
-  index_run_writer *writer = sqlite3_malloc64(sizeof(*writer));
-  index_union *lists = NULL;
-  uint64_t num_pairs = 0, num_pending = 0, all_pairs = 0, num_tokens = 1;
+  index_union *lists;
+  uint64_t all_pairs = 0, num_tokens = 1, mean_gap;
   uint32_t i;
-  int is_found = 1, rc = SQLITE_OK;
+  int rc;
   for(i=0; i<key->num_runs; i++){
     const index_run *run = &key->runs[i];
     const uint64_t last = run->last/bloom_entries_num_segments(run->end_block);
@@ -132,30 +127,12 @@ static int join_copy(const index_column *column, uint64_t taken, index_run *targ
     all_pairs += run->num_pairs;
     if( last>=num_tokens ) num_tokens = last + 1;
   }
-  if( num_tokens>INDEX_LAST_LIST/num_segments ) rc = SQLITE_CORRUPT_VTAB;
-  else if( writer==NULL ) rc = SQLITE_NOMEM;
-  if( rc!=SQLITE_OK ){
-    sqlite3_free(writer);
-    return rc;
-  }
-  bloom_index_run_start(writer, column, target, num_tokens*num_segments/(all_pairs + 1) + 1);
-  rc = bloom_index_union_start(&lists, column->index, column->key, key, taken, 0);
-  while( rc==SQLITE_OK && num_pairs<max_pairs
-        && (rc = bloom_index_union_next(lists, &is_found))==SQLITE_OK && is_found ){
-    const uint32_t num_rows = target->num_rows;
-    rc = bloom_index_run_write(writer, lists->token*num_segments + lists->segment, lists->blocks,
-                               lists->num_blocks);
-    if( target->num_rows>num_rows ){
-      num_pairs += num_pending;
-      num_pending = 0;
-    }
-    num_pending += lists->num_blocks;
-  }
-  *is_finished = rc==SQLITE_OK && !is_found;
-  rc = bloom_index_run_end(writer, !*is_finished, rc);
-  target->num_pairs += num_pairs + (*is_finished ? num_pending : 0);
+  if( num_tokens>INDEX_LAST_LIST/num_segments ) return SQLITE_CORRUPT_VTAB;
+  mean_gap = num_tokens*num_segments/(all_pairs + 1) | 1;
+  rc = bloom_index_union_start(&lists, column->index, column->key, key, taken);
+  if( rc==SQLITE_OK ) rc = bloom_index_run_write(column, target, mean_gap, max_pairs,
+                                                 bloom_index_union_next, lists, is_finished);
   sqlite3_free(lists);
-  sqlite3_free(writer);
   return rc;
 }
 
@@ -171,7 +148,7 @@ static int join_go_on(const index_column *column, uint64_t taken, index_run *tar
   for(i=0; i<key->num_runs; i++){
     const index_run run = key->runs[i];
     if( !(taken >> i & 1) ) key->runs[num_left++] = run;
-    else if( rc==SQLITE_OK && !bloom_index_has_slot(column->kept, run.slot) ){
+    else if( rc==SQLITE_OK && !bloom_index_slot_is_used(column->before, column->key, run.slot) ){
       rc = bloom_index_run_delete(column->index, column->key, run.slot, 0, INDEX_LAST_LIST);
     }
   }
@@ -261,13 +238,15 @@ int bloom_index_join(const index_column *column, uint64_t num_merged){
 
 /* -- Rows that no layout names any more -------------------------------------------------------- */
 
-int bloom_index_garbage_delete(bloom_index *index, const index_layout *layout, int key,
-                               const index_slots *kept){
-  const index_slots named = bloom_index_slots_of(layout, key);
-  uint32_t slot, j;
+int bloom_index_garbage_delete(bloom_index *index, const index_layout *before,
+                               const index_layout *layout, int key){
+  uint32_t j;
   int i, rc = SQLITE_OK;
-  for(slot=0; slot<INDEX_NUM_SLOTS && rc==SQLITE_OK; slot++){
-    if( bloom_index_has_slot(kept, slot) && !bloom_index_has_slot(&named, slot) ){
+  for(i=0; i<before->num_generations; i++){
+    const index_key_layout *of_key = &before->generations[i].keys[key];
+    for(j=0; j<of_key->num_runs && rc==SQLITE_OK; j++){
+      const uint32_t slot = of_key->runs[j].slot;
+      if( bloom_index_slot_is_used(layout, key, slot) ) continue;
       rc = bloom_index_run_delete(index, key, slot, 0, INDEX_LAST_LIST);
     }
   }
@@ -275,9 +254,8 @@ int bloom_index_garbage_delete(bloom_index *index, const index_layout *layout, i
     const index_key_layout *of_key = &layout->generations[i].keys[key];
     for(j=0; j<of_key->num_runs && rc==SQLITE_OK; j++){
       const uint64_t first = bloom_index_run_first(of_key, &of_key->runs[j]);
-      if( first>0 ){
-        rc = bloom_index_run_delete(index, key, of_key->runs[j].slot, 0, first - 1);
-      }
+      if( first==0 ) continue;
+      rc = bloom_index_run_delete(index, key, of_key->runs[j].slot, 0, first - 1);
     }
   }
   return rc;

@@ -6,9 +6,6 @@
 
 #include <string.h>
 
-/* So many runs of one merge are joined before the next one is written. */
-#define MERGE_MAX_RUNS 16
-
 /* What is chosen by a sample is chosen again when so many times as many rows went in. */
 #define MERGE_GROWTH 2.5
 
@@ -24,7 +21,6 @@ typedef struct merge_key {
   index_pairs pairs;
   index_zone_merge *zones;  /* of a RANGE column, which has no entries; else NULL */
   uint64_t num_written;     /* entries that the merge wrote */
-  uint32_t num_new_runs;    /* that it wrote, and has not joined yet */
 } merge_key;
 
 typedef struct merge_generation {
@@ -34,10 +30,8 @@ typedef struct merge_generation {
 
 typedef struct index_merge_state {
   bloom_index *index;
-  index_layout layout;          /* what it will be at the end */
+  index_layout before, layout;  /* the one on disk, and what it will be at the end */
   merge_generation generations[INDEX_MAX_GENERATIONS];
-  index_slots kept[INDEX_MAX_KEYS]; /* of the layout before, and of a generation that ended */
-  uint32_t old_place;           /* of the first generation of that */
   size_t num_bytes;             /* of pairs in memory, of all columns */
   sqlite3_int64 num_taken;      /* rows that it took, changed and new ones */
   sqlite3_int64 done_until;     /* changed rows up to this id need not be noted any more */
@@ -46,63 +40,28 @@ typedef struct index_merge_state {
 /* -- Runs ------------------------------------------------------------------------------------ */
 
 static index_column merge_column(index_merge_state *merge, int generation, int key){
-  return (index_column){.index = merge->index, .layout = &merge->layout, .key = key,
-                        .of_key = &merge->layout.generations[generation].keys[key],
-                        .kept = &merge->kept[key]};
-}
-
-/* Writes pairs as a run. */
-static int merge_write_run(const index_column *column, index_pairs *pairs, index_run *run){
-  const uint32_t num_segments = bloom_entries_num_segments(run->end_block);
-  uint64_t num_tokens;
-  index_run_writer *writer = sqlite3_malloc64(sizeof(*writer));
-  uint16_t blocks[BLOOM_SEGMENT_BLOCKS];
-  int rc;
-  assert( run->last==UINT64_MAX && run->num_rows==0 );
-  if( writer==NULL ) return SQLITE_NOMEM;
-  rc = bloom_index_pairs_take(pairs);
-  num_tokens = rc==SQLITE_OK ? (pairs->list[pairs->num_listed-1] >> INDEX_PAIR_BLOCK_BITS) + 1 : 1;
-  bloom_index_run_start(writer, column, run, num_tokens*num_segments/(pairs->num_listed + 1) + 1);
-  while( rc==SQLITE_OK && pairs->num_listed>0 ){
-    size_t i = 0;
-    while( i<pairs->num_listed && rc==SQLITE_OK ){
-      const uint64_t token = pairs->list[i] >> INDEX_PAIR_BLOCK_BITS;
-      const uint64_t of_list = pairs->list[i] >> BLOOM_SEGMENT_LG;
-      const uint32_t segment = (uint32_t)of_list & (INDEX_PAIR_BLOCK_MASK >> BLOOM_SEGMENT_LG);
-      uint32_t num_blocks = 0;
-      for(; i<pairs->num_listed && pairs->list[i] >> BLOOM_SEGMENT_LG==of_list; i++){
-        blocks[num_blocks++] = (uint16_t)(pairs->list[i] % BLOOM_SEGMENT_BLOCKS);
-      }
-      rc = bloom_index_run_write(writer, token*num_segments + segment, blocks, num_blocks);
-    }
-    run->num_pairs += pairs->num_listed;
-    if( rc==SQLITE_OK ) rc = bloom_index_pairs_take(pairs);
-  }
-  rc = bloom_index_run_end(writer, 0, rc);
-  sqlite3_free(writer);
-  return rc;
+  return (index_column){.index = merge->index, .before = &merge->before, .layout = &merge->layout,
+                        .of_key = &merge->layout.generations[generation].keys[key], .key = key};
 }
 
 /* Writes the pairs in memory of a column as a run, if there are any; or its zones. */
 static int merge_flush_key(index_merge_state *merge, int generation, int number){
   const index_column column = merge_column(merge, generation, number);
   merge_generation *of = &merge->generations[generation];
+  const uint32_t end_block = of->spans->num_spans << INDEX_SPAN_LG;
   merge_key *key = &of->keys[number];
   index_run *run;
-  int rc = SQLITE_OK;
+  int ignored, rc = SQLITE_OK;
   if( key->zones ) return bloom_index_zones_write(key->zones);
   if( bloom_index_pairs_bytes(&key->pairs)==0 ) return SQLITE_OK;
-  if( key->num_new_runs>=MERGE_MAX_RUNS || column.of_key->num_runs>=INDEX_MAX_RUNS ){
-    rc = bloom_index_join(&column, INDEX_JOIN_ALL);
-    key->num_new_runs = 1;
-  }
-  if( rc==SQLITE_OK ){
-    rc = bloom_index_run_add(&column, of->spans->num_spans << INDEX_SPAN_LG, &run);
-  }
-  if( rc==SQLITE_OK ) rc = merge_write_run(&column, &key->pairs, run);
-  if( rc==SQLITE_OK ) key->num_written += run->num_pairs;
-  key->num_new_runs++;
-  bloom_index_pairs_clear(&key->pairs);
+  if( column.of_key->num_runs>=INDEX_MAX_RUNS ) rc = bloom_index_join(&column, INDEX_JOIN_ALL);
+  if( rc==SQLITE_OK ) rc = bloom_index_run_add(&column, end_block, &run);
+  if( rc!=SQLITE_OK ) return rc;
+  rc = bloom_index_run_write(&column, run,
+                             bloom_index_pairs_mean_gap(&key->pairs,
+                                                        bloom_entries_num_segments(end_block)),
+                             UINT64_MAX, bloom_index_pairs_next, &key->pairs, &ignored);
+  key->num_written += run->num_pairs;
   return rc;
 }
 
@@ -263,14 +222,19 @@ static void merge_close_generation(index_merge_state *merge, int number){
   }
 }
 
-/* Puts the second generation, which has all rows, in place of the first. */
-static void merge_end_rebuild(index_merge_state *merge){
+/* Puts the second generation, which has all rows, in place of the first, and deletes those rows of
+** the first that the layout on disk does not name. */
+static int merge_end_rebuild(index_merge_state *merge){
   index_layout *layout = &merge->layout;
-  size_t i;
-  int key;
+  uint32_t j;
+  int key, rc = SQLITE_OK;
   for(key=0; key<merge->index->config.num_keys; key++){
-    const index_slots old = bloom_index_slots_of(layout, key);
-    for(i=0; i<BLOOM_COUNT_OF(old.bits); i++) merge->kept[key].bits[i] |= old.bits[i];
+    const index_key_layout *of_key = &layout->generations[0].keys[key];
+    for(j=0; j<of_key->num_runs && rc==SQLITE_OK; j++){
+      const uint32_t slot = of_key->runs[j].slot;
+      if( bloom_index_slot_is_used(&merge->before, key, slot) ) continue;
+      rc = bloom_index_run_delete(merge->index, key, slot, 0, INDEX_LAST_LIST);
+    }
   }
   merge_close_generation(merge, 0);
   layout->generations[0] = layout->generations[1];
@@ -278,6 +242,7 @@ static void merge_end_rebuild(index_merge_state *merge){
   layout->num_rows = layout->generations[0].num_rows;
   merge->generations[0] = merge->generations[1];
   memset(&merge->generations[1], 0, sizeof(merge->generations[1]));
+  return rc;
 }
 
 /* Adds further rows to the second generation, at most max_rows.  is_first: it has none yet. */
@@ -297,7 +262,7 @@ static int merge_go_on_rebuild(index_merge_state *merge, int is_first, sqlite3_i
   }
   if( rc==SQLITE_DONE || (rc==SQLITE_OK && layout->bound>=layout->covered) ){
     rc = merge_flush(merge);
-    if( rc==SQLITE_OK ) merge_end_rebuild(merge);
+    if( rc==SQLITE_OK ) rc = merge_end_rebuild(merge);
   }
   return bloom_sql_end(rows, rc);
 }
@@ -305,15 +270,11 @@ static int merge_go_on_rebuild(index_merge_state *merge, int is_first, sqlite3_i
 /* -- The whole ------------------------------------------------------------------------------- */
 
 static int merge_start(bloom_index *index, const index_layout *layout, index_merge_state **result){
-  index_merge_state *merge = sqlite3_malloc64(sizeof(*merge));
+  index_merge_state *merge = *result = bloom_malloc_zeros(sizeof(*merge));
   int i, rc = SQLITE_OK;
-  *result = merge;
   if( merge==NULL ) return SQLITE_NOMEM;
-  memset(merge, 0, sizeof(*merge));
   merge->index = index;
-  merge->layout = *layout;
-  merge->old_place = layout->generations[0].place;
-  for(i=0; i<index->config.num_keys; i++) merge->kept[i] = bloom_index_slots_of(layout, i);
+  merge->before = merge->layout = *layout;
   if( !layout->has_covered ){
     index_choice choice;
     rc = bloom_index_choose(index, &choice);
@@ -349,9 +310,9 @@ static int merge_finish(index_merge_state *merge){
   }
   for(key=0; key<index->config.num_keys && rc==SQLITE_OK; key++){
     if( !index->config.keys[key].is_range ){
-      rc = bloom_index_garbage_delete(index, layout, key, &merge->kept[key]);
-    }else if( merge->old_place!=layout->generations[0].place ){
-      rc = bloom_index_zones_delete(index, key, merge->old_place);
+      rc = bloom_index_garbage_delete(index, &merge->before, layout, key);
+    }else if( merge->before.generations[0].place!=layout->generations[0].place ){
+      rc = bloom_index_zones_delete(index, key, merge->before.generations[0].place);
     }
   }
   return rc;

@@ -25,24 +25,25 @@ void bloom_index_choice_free(index_choice *choice);
 
 /* -- index_pairs.c --------------------------------------------------------------------- */
 
-/* The entries of a column that are in memory: token << 28 | block each.  Of texts, once there are
-** many, those of earlier blocks are gaps, of a byte mostly, in chunks of memory that lead to each
-** other: one chain for each list. */
+/* The entries of a column that are in memory: pairs, token << 28 | block each.  Of texts, once
+** there are many, those of earlier blocks are gaps, of a byte mostly, in chunks of memory that lead
+** to each other: one chain for each list. */
 typedef struct index_pairs {
   const index_key *key;
   uint32_t hash_bits;       /* of keys */
   const bloom_lists *lists; /* of texts, else NULL */
-  uint64_t *list;
+  uint64_t *list;           /* pairs */
   size_t num_listed, max_listed;
-  size_t first_of_block; /* those from here on are of one block, each once: texts only */
+  size_t first_of_block;    /* those from here on are of one block, each once: texts only */
   uint32_t block;
-  uint64_t *has;         /* of texts, a bit for each list that the block is in; else NULL */
-  struct index_gaps *gaps; /* for each list; NULL: all pairs are in list */
+  uint64_t *has;            /* of texts, a bit for each list that the block is in; else NULL */
+  struct index_gaps *gaps;  /* for each list; NULL: there are no chains */
   uint8_t *chunks;
   size_t num_bytes, max_bytes; /* of chunks */
-  int is_unordered;      /* the blocks of a chain do not ascend */
-  int is_taken;          /* pairs are being taken: from the chain of this token on */
-  uint32_t next_token;
+  int is_unordered;         /* the blocks of a chain do not ascend */
+  int is_taken;             /* lists are being taken: */
+  size_t num_taken;         /* pairs of list[] that were */
+  uint32_t next_token;      /* the chains from this one on were not */
 } index_pairs;
 
 #define INDEX_PAIR_BLOCK_BITS 28
@@ -68,12 +69,12 @@ static inline size_t bloom_index_pairs_bytes(const index_pairs *pairs){
   return pairs->num_bytes + 2*sizeof(*pairs->list)*pairs->num_listed;
 }
 
-/* Sets pairs->list to the first, or the next, pairs in ascending order, each once: all of a token
-** at once; none at the end. */
-int bloom_index_pairs_take(index_pairs *pairs);
+/* Returns about the mean gap of the ids of the lists that they make in a run. */
+uint64_t bloom_index_pairs_mean_gap(const index_pairs *pairs, uint32_t num_segments);
 
-/* Forgets them. */
-void bloom_index_pairs_clear(index_pairs *pairs);
+/* Takes the lists that pairs make, one after the other (index_next_list).  Behind the last one
+** there are no pairs. */
+int bloom_index_pairs_next(void *pairs, index_entry_list *list, int *is_found);
 
 /* -- index_merge.c --------------------------------------------------------------------- */
 

@@ -25,58 +25,32 @@ typedef struct index_gaps {
 
 int bloom_index_pairs_start(index_pairs *pairs, bloom_index *index,
                             const index_generation *generation, int key){
-  size_t num_bytes;
   int rc;
   *pairs = (index_pairs){.key = &index->config.keys[key],
                          .hash_bits = generation->keys[key].hash_bits};
   if( !pairs->key->is_like ) return SQLITE_OK;
   rc = bloom_index_lists_read(index, generation, key, &pairs->lists);
   if( rc!=SQLITE_OK ) return rc;
-  num_bytes = (pairs->lists->num_lists/64 + 1) * sizeof(*pairs->has);
-  pairs->has = sqlite3_malloc64(num_bytes);
-  if( pairs->has==NULL ) return SQLITE_NOMEM;
-  memset(pairs->has, 0, num_bytes);
-  return SQLITE_OK;
-}
-
-/* Forgets which lists the block at hand is in. */
-static void pairs_end_block(index_pairs *pairs){
-  size_t i;
-  for(i=pairs->first_of_block; pairs->has && i<pairs->num_listed; i++){
-    pairs->has[pairs->list[i] >> INDEX_PAIR_BLOCK_BITS >> 6] = 0;
-  }
-  pairs->first_of_block = pairs->num_listed;
-}
-
-void bloom_index_pairs_clear(index_pairs *pairs){
-  if( !pairs->is_taken ) pairs_end_block(pairs);
-  sqlite3_free(pairs->gaps);
-  sqlite3_free(pairs->chunks);
-  pairs->gaps = NULL;
-  pairs->chunks = NULL;
-  pairs->num_bytes = pairs->max_bytes = pairs->num_listed = pairs->first_of_block = 0;
-  pairs->is_unordered = pairs->is_taken = 0;
-  pairs->next_token = 0;
+  pairs->has = bloom_malloc_zeros((pairs->lists->num_lists/64 + 1) * sizeof(*pairs->has));
+  return pairs->has ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 void bloom_index_pairs_free(index_pairs *pairs){
-  bloom_index_pairs_clear(pairs);
+  sqlite3_free(pairs->gaps);
+  sqlite3_free(pairs->chunks);
   sqlite3_free(pairs->list);
   sqlite3_free(pairs->has);
   memset(pairs, 0, sizeof(*pairs));
 }
 
-/* Appends the listed pairs, of whole blocks, to their chains. */
+/* Appends the pairs, of whole blocks, to their chains. */
 static int pairs_chain(index_pairs *pairs){
   size_t i;
   int rc;
   assert( pairs->first_of_block==pairs->num_listed );
   if( pairs->gaps==NULL ){
-    const size_t num_bytes = pairs->lists->num_lists * sizeof(*pairs->gaps);
-    pairs->gaps = sqlite3_malloc64(num_bytes);
+    pairs->gaps = bloom_malloc_zeros(pairs->lists->num_lists * sizeof(*pairs->gaps));
     if( pairs->gaps==NULL ) return SQLITE_NOMEM;
-    memset(pairs->gaps, 0, num_bytes);
-    pairs->num_bytes = PAIRS_CHUNK_BYTES; /* a place 0 is none */
   }
   rc = bloom_grow(&pairs->chunks, pairs->num_bytes + PAIRS_CHUNK_BYTES*pairs->num_listed,
                   &pairs->max_bytes, 1);
@@ -85,7 +59,7 @@ static int pairs_chain(index_pairs *pairs){
     index_gaps *gaps = &pairs->gaps[pairs->list[i] >> INDEX_PAIR_BLOCK_BITS];
     const uint32_t block = (uint32_t)pairs->list[i] & INDEX_PAIR_BLOCK_MASK;
     uint32_t gap = block - gaps->block; /* modulo 2^32 */
-    /* In a damaged table ids may not ascend, and blocks come back. */
+    /* Those of changed rows come before those of new rows, and may come back. */
     pairs->is_unordered |= gaps->end>0 && block<=gaps->block;
     gaps->block = block;
     do{
@@ -104,6 +78,15 @@ static int pairs_chain(index_pairs *pairs){
   return SQLITE_OK;
 }
 
+/* Forgets which lists the block at hand is in. */
+static void pairs_end_block(index_pairs *pairs){
+  size_t i;
+  for(i=pairs->first_of_block; i<pairs->num_listed; i++){
+    pairs->has[pairs->list[i] >> INDEX_PAIR_BLOCK_BITS >> 6] = 0;
+  }
+  pairs->first_of_block = pairs->num_listed;
+}
+
 /* Adds the lists of a text. */
 static int pairs_add_text(index_pairs *pairs, uint32_t block, sqlite3_value *value){
   const uint32_t any = bloom_lists_any(pairs->lists);
@@ -112,7 +95,7 @@ static int pairs_add_text(index_pairs *pairs, uint32_t block, sqlite3_value *val
   uint64_t *to;
   char digits[24];
   int is_any, rc = SQLITE_OK;
-  assert( pairs->has && block<=INDEX_PAIR_BLOCK_MASK && !pairs->is_taken );
+  assert( block<=INDEX_PAIR_BLOCK_MASK && !pairs->is_taken );
   if( block!=pairs->block ){
     pairs_end_block(pairs);
     if( pairs->num_listed>=INDEX_LISTED_PAIRS ) rc = pairs_chain(pairs);
@@ -204,28 +187,30 @@ static int pairs_sort_many(index_pairs *pairs){
   return SQLITE_OK;
 }
 
-/* Sorts listed pairs, from one on, and leaves each once. */
-static int pairs_sort(index_pairs *pairs, size_t first){
-  size_t i, num_left = first;
-  if( first==0 && pairs->num_listed>=PAIRS_FEW ){
+/* Sorts pairs, and leaves each once. */
+static int pairs_sort(index_pairs *pairs){
+  size_t i, num_left = 0;
+  if( pairs->num_listed>=PAIRS_FEW ){
     const int rc = pairs_sort_many(pairs);
     if( rc!=SQLITE_OK ) return rc;
-  }else if( pairs->num_listed>first ){
-    qsort(pairs->list + first, pairs->num_listed - first, sizeof(pairs->list[0]), pairs_compare);
+  }else if( pairs->num_listed>0 ){
+    qsort(pairs->list, pairs->num_listed, sizeof(pairs->list[0]), pairs_compare);
   }
-  for(i=first; i<pairs->num_listed; i++){
-    if( i>first && pairs->list[i]==pairs->list[num_left-1] ) continue;
+  for(i=0; i<pairs->num_listed; i++){
+    if( i>0 && pairs->list[i]==pairs->list[num_left-1] ) continue;
     pairs->list[num_left++] = pairs->list[i];
   }
   pairs->num_listed = num_left;
   return SQLITE_OK;
 }
 
-/* Lists the pairs of a chain behind others. */
+/* -- Taking ----------------------------------------------------------------------------------- */
+
+/* Lists the pairs of a chain, in place of others. */
 static int pairs_unchain(index_pairs *pairs, uint32_t token){
   const index_gaps gaps = pairs->gaps[token];
-  const size_t first = pairs->num_listed;
   uint32_t chunk = gaps.first, block = 0, gap = 0, shift = 0;
+  pairs->num_listed = pairs->num_taken = 0;
   while( chunk<gaps.end ){
     const int is_last = gaps.end - chunk<=PAIRS_CHUNK_BYTES;
     const uint8_t *next = pairs->chunks + chunk + 4;
@@ -245,21 +230,50 @@ static int pairs_unchain(index_pairs *pairs, uint32_t token){
     pairs->num_listed = (size_t)(to - pairs->list);
     chunk = is_last ? gaps.end : bloom_load32_le(pairs->chunks + chunk);
   }
-  return pairs->is_unordered ? pairs_sort(pairs, first) : SQLITE_OK;
+  return pairs->is_unordered ? pairs_sort(pairs) : SQLITE_OK;
 }
 
-int bloom_index_pairs_take(index_pairs *pairs){
+uint64_t bloom_index_pairs_mean_gap(const index_pairs *pairs, uint32_t num_segments){
+  const uint64_t num_tokens = pairs->lists ? pairs->lists->num_lists
+      : (uint64_t)1 << pairs->hash_bits;
+  /* Most chains are one chunk. */
+  const uint64_t num_lists = pairs->num_listed + pairs->num_bytes/PAIRS_CHUNK_BYTES;
+  return num_tokens*num_segments/(num_lists + 1) + 1;
+}
+
+int bloom_index_pairs_next(void *source, index_entry_list *list, int *is_found){
+  index_pairs *pairs = source;
+  uint64_t pair;
   int rc = SQLITE_OK;
   if( !pairs->is_taken ){
     pairs->is_taken = 1;
-    pairs_end_block(pairs);
-    if( pairs->gaps==NULL ) return pairs_sort(pairs, 0);
-    rc = pairs_chain(pairs);
+    if( pairs->has ) pairs_end_block(pairs);
+    rc = pairs->gaps ? pairs_chain(pairs) : pairs_sort(pairs);
   }
-  pairs->num_listed = 0;
-  while( pairs->gaps && rc==SQLITE_OK && pairs->num_listed<INDEX_LISTED_PAIRS
-        && pairs->next_token<pairs->lists->num_lists ){
+  while( rc==SQLITE_OK && pairs->num_taken==pairs->num_listed
+        && pairs->gaps && pairs->next_token<pairs->lists->num_lists ){
     rc = pairs_unchain(pairs, pairs->next_token++);
   }
-  return rc;
+  *is_found = rc==SQLITE_OK && pairs->num_taken<pairs->num_listed;
+  if( !*is_found ){
+    sqlite3_free(pairs->gaps);
+    sqlite3_free(pairs->chunks);
+    pairs->gaps = NULL;
+    pairs->chunks = NULL;
+    pairs->num_bytes = pairs->max_bytes = pairs->num_listed = pairs->first_of_block = 0;
+    pairs->num_taken = pairs->next_token = 0;
+    pairs->is_unordered = pairs->is_taken = 0;
+    return rc;
+  }
+  pair = pairs->list[pairs->num_taken];
+  list->token = pair >> INDEX_PAIR_BLOCK_BITS;
+  list->segment = ((uint32_t)pair & INDEX_PAIR_BLOCK_MASK) / BLOOM_SEGMENT_BLOCKS;
+  list->num_blocks = 0;
+  while( pairs->num_taken<pairs->num_listed ){
+    const uint64_t next = pairs->list[pairs->num_taken];
+    if( next>>BLOOM_SEGMENT_LG!=pair>>BLOOM_SEGMENT_LG ) break;
+    list->blocks[list->num_blocks++] = (uint16_t)(next % BLOOM_SEGMENT_BLOCKS);
+    pairs->num_taken++;
+  }
+  return SQLITE_OK;
 }
