@@ -20,13 +20,13 @@ static void show(const char *text, size_t num_bytes, size_t *length){
   shown[*length] = 0;
 }
 
-/* What a pattern requires: `one;two|three`, "" for nothing. */
-static const char *required(const char *pattern, size_t num_bytes, int ignores_case){
+/* What a pattern requires: `one;two|three`, "" for nothing; ^ is before what a text begins with. */
+static const char *required(const char *pattern, size_t num_bytes, int flags){
   uint8_t *copy = exact_copy((const uint8_t *)pattern, num_bytes);
   bloom_regexp regexp;
   size_t length = 0;
   uint32_t i, j;
-  const int has_any = bloom_regexp_read(&regexp, copy, num_bytes, ignores_case);
+  const int has_any = bloom_regexp_read(&regexp, copy, num_bytes, flags);
   free(copy);
   shown[0] = 0;
   assert_true(regexp.required.num_terms>=1 && regexp.required.num_terms<=BLOOM_REGEXP_MAX_TERMS);
@@ -38,8 +38,9 @@ static const char *required(const char *pattern, size_t num_bytes, int ignores_c
     for(j=0; j<BLOOM_REGEXP_MAX_LITERALS; j++){
       const bloom_regexp_literal literal = regexp.literals[j];
       if( !(regexp.required.terms[i] >> j & 1) ) continue;
-      assert_true(j<regexp.num_literals && literal.num_bytes>=3 && literal.first + literal.num_bytes<=BLOOM_REGEXP_MAX_BYTES);
+      assert_true(j<regexp.num_literals && literal.num_bytes>=(literal.is_beginning ? 2 : 3) && literal.first + literal.num_bytes<=BLOOM_REGEXP_MAX_BYTES);
       if( !is_first ) show(";", 1, &length);
+      if( literal.is_beginning ) show("^", 1, &length);
       show((const char *)regexp.bytes + literal.first, literal.num_bytes, &length);
       is_first = 0;
     }
@@ -51,11 +52,9 @@ typedef struct regexp_case {
   const char *pattern, *required; /* "": nothing, since what it matches is not certain */
 } regexp_case;
 
-static void check_case(const char *pattern, const char *expected, int ignores_case){
-  const char *actual = required(pattern, strlen(pattern), ignores_case);
-  if( strcmp(actual, expected)!=0 ){
-    fail_msg("%s%s requires %s, not %s", pattern, ignores_case ? ", in any case," : "", actual, expected);
-  }
+static void check_case(const char *pattern, const char *expected, int flags){
+  const char *actual = required(pattern, strlen(pattern), flags);
+  if( strcmp(actual, expected)!=0 ) fail_msg("%s with flags %d requires %s, not %s", pattern, flags, actual, expected);
 }
 
 static void check_cases(const regexp_case *cases, size_t num_cases){
@@ -178,6 +177,26 @@ TEST(groups){
     {"(?'nabc)", ""}, {"(?<\xc3\xa9>abc)", ""},
   };
   check_cases(cases, COUNT_OF(cases));
+}
+
+/* ^ as the first item, and groups behind it; where lines begin it says nothing. */
+TEST(beginnings){
+  static const regexp_case cases[] = {
+    {"^abc", "^abc"}, {"^ab", "^ab"}, {"^a", ""}, {"^", ""}, {"^abc.def", "^abc;def"}, {"^abc+def", "^abc;def"}, {"^ab?cde", "cde"},
+    {"^a?bcd", "bcd"}, {"^.abc", "abc"}, {"^\\babc", "abc"}, {"^\\\\abc", "^\\abc"}, {"^[ab]cde", "cde"}, {"^\\.abc", "^.abc"},
+    {"(?i)^abc", "^abc"}, {"(?s)(?i)^abc", "^abc"}, {"(?:)^abc", "abc"}, {"a^bcd", "bcd"}, {"^abc|def", "^abc|def"}, {"abc|^def", "abc|def"},
+    {"(^abc)", "abc"}, {"^(abc|def)ghi", "^abc;ghi|^def;ghi"}, {"^(ab|cd)", "^ab|^cd"}, {"^((ab)|cd)efg", "^ab;efg|^cd;efg"},
+    {"^(abc)?def", "def"}, {"^(abc)+def", "^abc;def"}, {"^(|abc)def", "def"}, {"^()abc", "abc"}, {"^(?=abc)def", "^abc;def"}, {"^(?!abc)def", "def"},
+    {"^^abc", "abc"}, {"^*abc", ""}, {"^{2}abc", ""}, {"^(?i)abc", "^abc"}, {"^\xc3\xa9" "ab", "^\xc3\xa9" "ab"}, {"^a\xc3\xa9.", ""},
+    {"(?m)^abc", "abc"}, {"^abc(?m)", "abc"}, {"^abc(?-m)", "abc"}, {"^ab(?im)", ""}, {"^abc$", "^abc"},
+  };
+  static const regexp_case in_any_case[] = {{"^abc", "^abc"}, {"^abkabc", "^ab;abc"}, {"^kabc", "abc"}, {"^abkab", "^ab"}};
+  size_t i;
+  check_cases(cases, COUNT_OF(cases));
+  check_cases_in_any_case(in_any_case, COUNT_OF(in_any_case));
+  check_case("^abc", "abc", BLOOM_REGEXP_HAS_LINES);
+  check_case("(?i)^(ABC|dea)", "abc|dea", BLOOM_REGEXP_HAS_LINES);
+  for(i=0; i<2; i++) check_case("^ab", "", BLOOM_REGEXP_HAS_LINES | (int)i*BLOOM_REGEXP_IGNORES_CASE);
 }
 
 TEST(alternatives){

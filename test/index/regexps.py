@@ -187,8 +187,8 @@ class Grammar:
         """A pattern, and texts for it."""
         r = self.random
         pattern = self.alternatives(0)
-        source = r.choice(["", "", "", "(?i)", "^"]) + pattern.source
-        texts = [r.choice(["", "", "x", "a b "]) + self.changed(r.choice(pattern.texts)) + r.choice(["", "", "x", " \u030c"]) for _ in range(TEXTS)]
+        source = r.choice(["", "", "", "(?i)", "^", "^", "(?i)^", "(?s)^"]) + pattern.source
+        texts = [r.choice(["", "", "", "x", "a b ", "x\n", "\n", "\r", "\u2028", "\ufeff"]) + self.changed(r.choice(pattern.texts)) + r.choice(["", "", "x", " \u030c"]) for _ in range(TEXTS)]
         return source, [t.replace("\0", "") for t in texts]
 
 
@@ -199,7 +199,7 @@ class Terms(ctypes.Structure):
 
 
 class Literal(ctypes.Structure):
-    _fields_ = [("first", ctypes.c_uint16), ("num_bytes", ctypes.c_uint16)]
+    _fields_ = [("first", ctypes.c_uint16), ("num_bytes", ctypes.c_uint16), ("is_beginning", ctypes.c_uint16)]
 
 
 class Regexp(ctypes.Structure):
@@ -215,14 +215,18 @@ class Reader:
         self.library = ctypes.CDLL(path)
         shutil.rmtree(os.path.dirname(path))
 
-    def required(self, pattern, ignores_case):
-        """The terms, each a list of literals in lower case."""
+    def required(self, pattern, flags):
+        """The terms, each a list of literals in lower case, with whether a text begins with it."""
         regexp, text = Regexp(), pattern.encode()
-        if not self.library.bloom_regexp_read(ctypes.byref(regexp), text, ctypes.c_size_t(len(text)), int(ignores_case)):
+        if not self.library.bloom_regexp_read(ctypes.byref(regexp), text, ctypes.c_size_t(len(text)), flags):
             return []
         content = bytes(regexp.bytes)
-        literals = [lower(content[x.first:x.first + x.num_bytes]) for x in regexp.literals[:regexp.num_literals]]
+        literals = [(lower(content[x.first:x.first + x.num_bytes]), x.is_beginning) for x in regexp.literals[:regexp.num_literals]]
         return [[literal for j, literal in enumerate(literals) if term >> j & 1] for term in regexp.required.terms[:regexp.required.num_terms]]
+
+
+def has(text, literal, is_beginning):
+    return text.startswith(literal) if is_beginning else literal in text
 
 
 def lower(text):
@@ -453,31 +457,32 @@ def java(flags):
 
 
 def engines(is_long):
-    """Name, whether it ignores case, how it matches (None: not installed)."""
-    yield "re", False, python_re(0)
-    yield "re, case ignored", True, python_re(re.I)
-    yield "shell", False, shell if shutil.which("sqlite3") else None
+    """Name, its flags (1: it ignores case, 2: ^ begins lines), how it matches (None: not installed)."""
+    yield "re", 0, python_re(0)
+    yield "re, case ignored", 1, python_re(re.I)
+    yield "shell", 0, shell if shutil.which("sqlite3") else None
+    yield "re, lines", 2, python_re(re.M)
     if not is_long:
         return
-    yield "re, ASCII, dot and lines", True, python_re(re.I | re.A | re.S | re.M)
-    yield "PCRE2", False, pcre2(0)
-    yield "PCRE2, case ignored", True, pcre2(8)
-    yield "PCRE2, bytes", False, pcre2(0, True)
-    yield "PCRE2, bytes, case ignored", True, pcre2(8, True)
-    yield "PCRE", False, pcre(0)
-    yield "PCRE, case ignored", True, pcre(1)
-    yield "ICU", False, icu(0)
-    yield "ICU, case ignored", True, icu(2)
-    yield "POSIX", False, posix(0)
-    yield "POSIX, case ignored", True, posix(2)
-    yield "Perl", False, process("perl", "-e", PERL, "0")
-    yield "Perl, case ignored", True, process("perl", "-e", PERL, "1")
+    yield "re, ASCII, dot and lines", 3, python_re(re.I | re.A | re.S | re.M)
+    yield "PCRE2", 0, pcre2(0)
+    yield "PCRE2, case ignored", 1, pcre2(8)
+    yield "PCRE2, bytes", 0, pcre2(0, True)
+    yield "PCRE2, bytes, case ignored", 1, pcre2(8, True)
+    yield "PCRE", 0, pcre(0)
+    yield "PCRE, case ignored", 1, pcre(1)
+    yield "ICU", 0, icu(0)
+    yield "ICU, case ignored", 1, icu(2)
+    yield "POSIX", 0, posix(0)
+    yield "POSIX, case ignored", 1, posix(2)
+    yield "Perl", 0, process("perl", "-e", PERL, "0")
+    yield "Perl, case ignored", 1, process("perl", "-e", PERL, "1")
     for flags in ("", "u", "v", "i", "iu", "iv"):
-        yield "JavaScript " + flags, "i" in flags, process("node", "-e", NODE, "--", flags)
-    yield "Oniguruma", False, oniguruma(0)
-    yield "Oniguruma, case ignored", True, oniguruma(1)
-    yield "Java", False, java(0)
-    yield "Java, case ignored", True, java(2 | 64)
+        yield "JavaScript " + flags, int("i" in flags), process("node", "-e", NODE, "--", flags)
+    yield "Oniguruma", 2, oniguruma(0)
+    yield "Oniguruma, case ignored", 3, oniguruma(1)
+    yield "Java", 0, java(0)
+    yield "Java, case ignored", 1, java(2 | 64)
 
 
 def main():
@@ -490,16 +495,16 @@ def main():
     options = parser.parse_args()
     grammar, reader = Grammar(random.Random(options.seed)), Reader(options.reader)
     pairs = [grammar.draw() for _ in range(options.patterns or (20000 if options.long else 4000))]
-    required = [[reader.required(pattern, ignores_case) for pattern, _ in pairs] for ignores_case in (False, True)]
+    required = [[reader.required(pattern, flags) for pattern, _ in pairs] for flags in range(4)]
     num_passed = num_failed = 0
-    for name, ignores_case, match in engines(options.long):
+    for name, flags, match in engines(options.long):
         if options.engines and name not in options.engines.split(";"):
             continue
         if match is None:
             print("note: %s is not installed" % name)
             continue
         num_matches = num_required = num_wrong = num_compiled = 0
-        for (pattern, texts), terms, answers in zip(pairs, required[ignores_case], match(pairs)):
+        for (pattern, texts), terms, answers in zip(pairs, required[flags], match(pairs)):
             num_compiled += answers is not None
             for text, is_match in zip(texts, answers or []):
                 if not is_match:
@@ -507,7 +512,7 @@ def main():
                 num_matches += 1
                 num_required += terms != []
                 content = lower(text.encode())
-                if terms and not any(all(literal in content for literal in term) for term in terms):
+                if terms and not any(all(has(content, *literal) for literal in term) for term in terms):
                     num_wrong += 1
                     if num_wrong <= 5:
                         print("FAILED: %s finds %r in %r, which has nothing of %r" % (name, pattern, text, terms))

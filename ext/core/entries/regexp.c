@@ -10,11 +10,13 @@
 /* A pattern that is being read. */
 typedef struct regexp_reader {
   const uint8_t *next, *end;
+  const uint8_t *first; /* where a ^ is the first item but for flags */
   bloom_regexp *result;
+  int flags;       /* BLOOM_REGEXP_..., and those of the pattern, so far */
+  int is_beginning; /* what comes next, or the open literal, is where a text begins */
   uint32_t run;    /* where the open literal begins in result->bytes */
   int has_f;       /* the pattern has an f or s, in either case */
   int has_foreign; /* it has characters beyond ASCII, or their numbers */
-  int has_flag_i;
   int depth;       /* of groups */
   int is_unknown;  /* it has something whose meaning is not known here */
 } regexp_reader;
@@ -111,13 +113,17 @@ static int regexp_take(regexp_reader *reader, uint8_t byte){
 
 /* -- Literals ---------------------------------------------------------------------------- */
 
-/* Requires bytes[first .. end), unless they have no gram. */
-static void regexp_require(bloom_regexp *result, bloom_regexp_terms *terms, uint32_t first,
+/* Requires bytes[first .. end) of the open literal, unless they have no gram. */
+static void regexp_require(const regexp_reader *reader, bloom_regexp_terms *terms, uint32_t first,
                            uint32_t end){
+  bloom_regexp *result = reader->result;
+  const int is_beginning = reader->is_beginning && first==reader->run;
   uint32_t i;
-  if( end - first<3 || result->num_literals==BLOOM_REGEXP_MAX_LITERALS ) return;
-  result->literals[result->num_literals] = (bloom_regexp_literal){(uint16_t)first,
-                                                                  (uint16_t)(end - first)};
+  if( end - first<(is_beginning ? 2 : 3)
+   || result->num_literals==BLOOM_REGEXP_MAX_LITERALS ) return;
+  result->literals[result->num_literals] = (bloom_regexp_literal){
+    (uint16_t)first, (uint16_t)(end - first), (uint16_t)is_beginning
+  };
   for(i=0; i<terms->num_terms; i++) terms->terms[i] |= (uint64_t)1 << result->num_literals;
   result->num_literals++;
 }
@@ -146,17 +152,18 @@ static void regexp_end_run(regexp_reader *reader, bloom_regexp_terms *terms){
     if( end>reader->run && result->bytes[end-1]>=0x80 ){
       do end--; while( (result->bytes[end] & 0xc0)==0x80 );
     }
-    regexp_require(result, terms, reader->run, end);
+    regexp_require(reader, terms, reader->run, end);
   }else{
     uint32_t first = reader->run, i;
     for(i=first; i<end; i++) result->bytes[i] = bloom_text_lower(result->bytes[i]);
     for(i=first; i<=end; i++){
       if( i<end && regexp_is_plain(reader, i) ) continue;
-      regexp_require(result, terms, first, i);
+      regexp_require(reader, terms, first, i);
       first = i + 1;
     }
   }
   reader->run = result->num_bytes;
+  reader->is_beginning = 0;
 }
 
 /* Appends a character to the open literal. */
@@ -281,14 +288,15 @@ static int regexp_skip_group_name(regexp_reader *reader, uint8_t end){
 /* Reads flags that stand alone, behind their (?. */
 static void regexp_read_flags(regexp_reader *reader){
   const uint8_t *begin = reader->next;
-  while( regexp_is_one_of(regexp_peek(reader), "imsuaULJ-") ){
-    reader->has_flag_i |= *reader->next=='i';
-    reader->next++;
+  for(; regexp_is_one_of(regexp_peek(reader), "imsuaULJ-"); reader->next++){
+    if( *reader->next=='i' ) reader->flags |= BLOOM_REGEXP_IGNORES_CASE;
+    if( *reader->next=='m' ) reader->flags |= BLOOM_REGEXP_HAS_LINES;
   }
   if( reader->next==begin || !regexp_take(reader, ')')
    || regexp_is_one_of(regexp_peek(reader), "*+?{") ){
     reader->is_unknown = 1;
   }
+  if( begin==reader->first + 2 ) reader->first = reader->next;
 }
 
 static void regexp_read_alternatives(regexp_reader *reader, bloom_regexp_terms *terms);
@@ -347,7 +355,11 @@ static void regexp_read_item(regexp_reader *reader, bloom_regexp_terms *terms){
       regexp_read_group(reader, &of_group);
       regexp_and(terms, &of_group);
       return;
-    case '^': case '$':
+    case '^':
+      reader->is_beginning = reader->next==reader->first + 1
+          && !(reader->flags & BLOOM_REGEXP_HAS_LINES);
+      /* fall through */
+    case '$':
       if( regexp_is_one_of(regexp_peek(reader), "*+?{") ) reader->is_unknown = 1;
       return;
     case '[':
@@ -372,7 +384,11 @@ static void regexp_read_sequence(regexp_reader *reader, bloom_regexp_terms *term
     const uint8_t *text;
     const size_t num_bytes = regexp_find_literal(reader, &text);
     if( num_bytes==0 ){
+      /* A group directly behind ^ is where a text begins; other items may have a length. */
+      const int is_beginning = reader->is_beginning && *reader->next=='('
+          && reader->result->num_bytes==reader->run;
       regexp_end_run(reader, terms);
+      reader->is_beginning = is_beginning;
       regexp_read_item(reader, terms);
     }else{
       regexp_count count;
@@ -387,31 +403,32 @@ static void regexp_read_sequence(regexp_reader *reader, bloom_regexp_terms *term
 
 /* NOLINTNEXTLINE(misc-no-recursion) */
 static void regexp_read_alternatives(regexp_reader *reader, bloom_regexp_terms *terms){
+  const int is_beginning = reader->is_beginning;
   bloom_regexp_terms next;
   regexp_read_sequence(reader, terms);
   while( !reader->is_unknown && regexp_take(reader, '|') ){
+    reader->is_beginning = is_beginning;
     regexp_read_sequence(reader, &next);
     regexp_or(terms, &next);
   }
 }
 
-/* Reads a pattern.  Returns 1 if it has the flag i. */
-static int regexp_read_all(bloom_regexp *regexp, const uint8_t *text, size_t num_bytes,
-                           int ignores_case){
-  regexp_reader reader = {.next = text, .end = num_bytes ? text + num_bytes : text,
-                          .result = regexp};
+/* Reads a pattern.  Returns the flags, with those of the pattern. */
+static int regexp_read_all(bloom_regexp *regexp, const uint8_t *text, size_t num_bytes, int flags){
+  regexp_reader reader = {.next = text, .end = num_bytes ? text + num_bytes : text, .first = text,
+                          .flags = flags, .result = regexp};
   memset(regexp, 0, sizeof(*regexp));
-  regexp->ignores_case = ignores_case;
+  regexp->ignores_case = flags & BLOOM_REGEXP_IGNORES_CASE;
   reader.is_unknown = !regexp_survey(&reader);
   regexp_read_alternatives(&reader, &regexp->required);
   /* What is left begins with a ) without its (. */
   if( reader.is_unknown || reader.next<reader.end ) regexp->required = regexp_nothing;
-  return reader.has_flag_i;
+  return reader.flags;
 }
 
-int bloom_regexp_read(bloom_regexp *regexp, const uint8_t *text, size_t num_bytes,
-                      int ignores_case){
-  const int has_flag_i = regexp_read_all(regexp, text, num_bytes, ignores_case);
-  if( has_flag_i && !ignores_case ) regexp_read_all(regexp, text, num_bytes, 1);
+int bloom_regexp_read(bloom_regexp *regexp, const uint8_t *text, size_t num_bytes, int flags){
+  /* Some dialects apply flags to what stands before them, too. */
+  const int all_flags = regexp_read_all(regexp, text, num_bytes, flags);
+  if( all_flags!=flags ) regexp_read_all(regexp, text, num_bytes, all_flags);
   return !regexp_is_nothing(&regexp->required);
 }

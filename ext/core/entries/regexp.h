@@ -12,7 +12,9 @@
 **   literal     at least 3 bytes of characters in a row that are printable, or ASCII's punctuation
 **               and blanks behind \ (but \< \> \' \`).  Anything in between ends it, and so does a
 **               quantifier, which drops its character if that may be absent
-**   skipped     . ^ $ classes, control characters, \ and a letter or digit with what belongs to it
+**   ^           as the first byte, or behind flags: the text begins with the literal that follows,
+**               or the group's alternatives do.  Elsewhere it is skipped
+**   skipped     . $ classes, control characters, \ and a letter or digit with what belongs to it
 **   groups      (...) (?:...) (?>...) (?=...) (?<=...) (?P<n>...) (?<n>...) (?'n'...);
 **               (?!...) and (?<!...) require nothing; (?i) and other flags stand alone
 **   alternatives  multiplied out to BLOOM_REGEXP_MAX_TERMS at most.  A group with more of them
@@ -40,21 +42,25 @@ typedef struct bloom_regexp_terms {
 
 /* bytes[first .. first + num_bytes), well-formed UTF-8; in lower case where case is ignored. */
 typedef struct bloom_regexp_literal {
-  uint16_t first, num_bytes;
+  uint16_t first, num_bytes; /* num_bytes >= 3, or 2 at a text's beginning */
+  uint16_t is_beginning;     /* the text begins with it */
 } bloom_regexp_literal;
 
 typedef struct bloom_regexp {
   bloom_regexp_terms required;
   uint32_t num_literals, num_bytes;
-  int ignores_case; /* the function does, or the pattern has the flag i */
+  int ignores_case; /* BLOOM_REGEXP_IGNORES_CASE, or the pattern has the flag i */
   bloom_regexp_literal literals[BLOOM_REGEXP_MAX_LITERALS];
   uint8_t bytes[BLOOM_REGEXP_MAX_BYTES];
 } bloom_regexp;
 
-/* Reads a pattern in UTF-8.  ignores_case: the function ignores case whatever the pattern says;
-** then less of it is literal, as k matches U+212A, too, and st U+FB06.  Returns 1 if each term has
-** a literal, 0 if every text may match.  text may be NULL if num_bytes is 0. */
-int bloom_regexp_read(bloom_regexp *regexp, const uint8_t *text, size_t num_bytes,
-                      int ignores_case);
+/* What is known of the function that matches. */
+#define BLOOM_REGEXP_IGNORES_CASE 1 /* whatever the pattern says */
+#define BLOOM_REGEXP_HAS_LINES    2 /* ^ may match within a text, behind the end of a line */
+
+/* Reads a pattern in UTF-8 for a function with these flags.  Where case is ignored less of it is
+** literal, as k matches U+212A, too, and st U+FB06.  Returns 1 if each term has a literal, 0 if
+** every text may match.  text may be NULL if num_bytes is 0. */
+int bloom_regexp_read(bloom_regexp *regexp, const uint8_t *text, size_t num_bytes, int flags);
 
 #endif

@@ -402,7 +402,7 @@ size_t bloom_needle_ranges(const bloom_lists *lists, bloom_needle_kind kind, con
     }
   }
   /* At a NUL each text ends. */
-  ends_alike = !is_part && (!is_rtrim || reading.text!=reading.end);
+  ends_alike = !is_part && kind!=BLOOM_NEEDLE_BEGINNING && (!is_rtrim || reading.text!=reading.end);
   if( ends_alike && reading.window.num_bytes>=3 ){
     /* A text may have bytes before the window's, if it has no more than three. */
     needle_add(&reading, bloom_text_end_edge(&reading.window), reading.window.bytes >> 24!=0);

@@ -14,7 +14,7 @@
 typedef enum index_condition_kind {
   INDEX_EQ, INDEX_IS, INDEX_GT, INDEX_GE, INDEX_LT, INDEX_LE, INDEX_NE, INDEX_IS_NOT,
   INDEX_IS_NULL, INDEX_IS_NOT_NULL, INDEX_LIKE, INDEX_GLOB, INDEX_REGEXP,
-  INDEX_REGEXP_IN_ANY_CASE, INDEX_NUM_KINDS
+  INDEX_REGEXP_BY_LINE, INDEX_REGEXP_IN_ANY_CASE, INDEX_NUM_KINDS
 } index_condition_kind;
 
 /* What an operator asks for.  Those of the last two are functions, which the application may have

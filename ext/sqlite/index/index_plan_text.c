@@ -32,7 +32,9 @@ const index_kind bloom_index_kinds[INDEX_NUM_KINDS] = {
   [INDEX_LIKE]    = {SQLITE_INDEX_CONSTRAINT_LIKE,   "LIKE",    INDEX_PATTERN},
   [INDEX_GLOB]    = {SQLITE_INDEX_CONSTRAINT_GLOB,   "GLOB",    INDEX_PATTERN},
   [INDEX_REGEXP]  = {SQLITE_INDEX_CONSTRAINT_REGEXP, "REGEXP",  INDEX_EXPRESSION},
-  [INDEX_REGEXP_IN_ANY_CASE] = {0, "REGEXP", INDEX_EXPRESSION}, /* as samples tell */
+  /* As bloom_index_regexp_check() finds: ^ may begin a line, and case is ignored. */
+  [INDEX_REGEXP_BY_LINE] = {0, "REGEXP", INDEX_EXPRESSION},
+  [INDEX_REGEXP_IN_ANY_CASE] = {0, "REGEXP", INDEX_EXPRESSION},
 };
 
 /* Returns what makes up a condition, but its collation. */

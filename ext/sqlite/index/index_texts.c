@@ -113,6 +113,11 @@ int bloom_index_text_begin(bloom_text *reading, char digits[24], const index_key
 
 /* -- Patterns -------------------------------------------------------------------------------- */
 
+static int regexp_flags(index_condition_kind kind){
+  return (kind==INDEX_REGEXP_IN_ANY_CASE ? BLOOM_REGEXP_IGNORES_CASE : 0)
+      | (kind!=INDEX_REGEXP ? BLOOM_REGEXP_HAS_LINES : 0);
+}
+
 static bloom_needle_kind like_needle(index_condition_kind kind){
   return kind==INDEX_GLOB ? BLOOM_NEEDLE_GLOB : BLOOM_NEEDLE_LIKE;
 }
@@ -150,7 +155,8 @@ size_t bloom_index_needle_regexp(const bloom_regexp *regexp, uint32_t term,
   for(i=0; i<regexp->num_literals; i++){
     const bloom_regexp_literal literal = regexp->literals[i];
     if( !(regexp->required.terms[term] >> i & 1) ) continue;
-    num_ranges = bloom_needle_ranges(lists, BLOOM_NEEDLE_PART, regexp->bytes + literal.first,
+    num_ranges = bloom_needle_ranges(lists, literal.is_beginning ? BLOOM_NEEDLE_BEGINNING
+                                     : BLOOM_NEEDLE_PART, regexp->bytes + literal.first,
                                      literal.num_bytes, ranges, num_ranges, INDEX_MAX_RANGES);
   }
   return num_ranges;
@@ -218,7 +224,7 @@ int bloom_index_like_read_literal(index_condition *condition, sqlite3_value *lit
   num_bytes = (size_t)sqlite3_value_bytes(copy);
   if( index_is_regexp(kind) ){
     bloom_regexp regexp;
-    has_ranges = bloom_regexp_read(&regexp, text, num_bytes, kind==INDEX_REGEXP_IN_ANY_CASE);
+    has_ranges = bloom_regexp_read(&regexp, text, num_bytes, regexp_flags(kind));
   }else{
     has_ranges = bloom_needle_ranges(NULL, like_needle(kind), text, num_bytes, NULL, 0, 0)>0;
   }
@@ -275,8 +281,10 @@ int bloom_index_begins_number(const unsigned char *text){
 
 /* -- Samples --------------------------------------------------------------------------------- */
 
-/* Whether a text matches a pattern; REGEXP_BY_CASE: it does if the function ignores case. */
-#define REGEXP_BY_CASE 2
+/* Whether a text matches a pattern; REGEXP_BY_LINE: if ^ matches elsewhere than before all bytes of
+** a text; REGEXP_BY_CASE: if the function ignores case. */
+#define REGEXP_BY_LINE 2
+#define REGEXP_BY_CASE 3
 static const struct regexp_sample {
   int matches;
   const char *text, *pattern;
@@ -292,6 +300,9 @@ static const struct regexp_sample {
   {0, "abxd", "abcd"}, {0, "e", "\xc3\xa9"}, {0, "\xc3\xa9", "e"},
   {0, "e\xcc\x81", "\xc3\xa9"}, {0, "\xef\xbd\x81", "a"}, {0, "\xc5\x89", "n"},
   {0, "\xc7\xb0", "j"}, {0, NULL, "abc"}, {0, NULL, "."},
+  /* Behind each end of a line; or what is before b is left out, as a byte order mark, or blanks. */
+  {REGEXP_BY_LINE, "\xef\xbb\xbf" "b\nb\rb\x0b" "b\x0c" "b\xc2\x85" "b\xe2\x80\xa8" "b\r\nb", "^b"},
+  {REGEXP_BY_LINE, " b", "^b"}, {REGEXP_BY_LINE, "\r\nb", "^b"},
   {REGEXP_BY_CASE, "abc", "ABC"}, {REGEXP_BY_CASE, "ABC", "abc"},
   {REGEXP_BY_CASE, "k", "\xe2\x84\xaa"}, {REGEXP_BY_CASE, "\xe2\x84\xaa", "k"},
   {REGEXP_BY_CASE, "\xc3\xa9", "\xc3\x89"},
@@ -315,8 +326,9 @@ int bloom_index_regexp_check(bloom_index *index, index_condition *condition, int
     sqlite3_reset(statement);
     /* Some take no NULL. */
     if( rc==SQLITE_ROW || (sample->text==NULL && rc==SQLITE_ERROR) ) rc = SQLITE_OK;
-    if( sample->matches!=REGEXP_BY_CASE ) is_right &= matches==sample->matches;
-    else if( matches ) condition->kind = INDEX_REGEXP_IN_ANY_CASE;
+    if( sample->matches<REGEXP_BY_LINE ) is_right &= matches==sample->matches;
+    else if( matches ) condition->kind = sample->matches==REGEXP_BY_LINE ? INDEX_REGEXP_BY_LINE
+        : INDEX_REGEXP_IN_ANY_CASE;
   }
   sqlite3_finalize(statement);
   if( rc==SQLITE_OK ) rc = bloom_index_are_built_in(index, literal_functions, 3, &is_built_in);
@@ -334,7 +346,7 @@ int bloom_index_regexp_read(sqlite3_value *pattern, index_condition_kind kind,
   const uint8_t *text = copy ? sqlite3_value_text(copy) : NULL;
   const int is_nomem = sqlite3_value_type(pattern)==SQLITE_TEXT && text==NULL;
   bloom_regexp_read(regexp, text, text ? (size_t)sqlite3_value_bytes(copy) : 0,
-                    kind==INDEX_REGEXP_IN_ANY_CASE);
+                    regexp_flags(kind));
   sqlite3_value_free(copy);
   return is_nomem ? SQLITE_NOMEM : SQLITE_OK;
 }

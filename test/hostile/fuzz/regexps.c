@@ -2,7 +2,7 @@
 ** Regular expressions: whatever bytes a pattern is of, reading ends, within its memory, and what
 ** is required stands in the pattern, but for each \ in it, in either case.
 **
-** Input: whether case is ignored; steps that make a pattern, each a byte that picks a part of one,
+** Input: flags of the function; steps that make a pattern, each a byte that picks a part of one,
 ** or is itself one.
 */
 #include "fuzz.h"
@@ -48,13 +48,13 @@ static void check_terms(const bloom_regexp *regexp, int has_any){
 }
 
 static void check_literal(const bloom_regexp *regexp, bloom_regexp_literal literal, const uint8_t *pattern, size_t num_bytes){
-  FUZZ_CHECK(literal.num_bytes>=3 && literal.first + literal.num_bytes<=BLOOM_REGEXP_MAX_BYTES);
+  FUZZ_CHECK(literal.num_bytes>=(literal.is_beginning ? 2 : 3) && literal.first + literal.num_bytes<=BLOOM_REGEXP_MAX_BYTES);
   FUZZ_CHECK(stands_in(pattern, num_bytes, regexp->bytes + literal.first, literal.num_bytes));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t num_bytes){
   fuzz_input input = {data, num_bytes};
-  const int ignores_case = fuzz_byte(&input) & 1;
+  const int flags = fuzz_byte(&input) & (BLOOM_REGEXP_IGNORES_CASE | BLOOM_REGEXP_HAS_LINES);
   bloom_regexp regexp;
   uint8_t *pattern, *exact;
   size_t length = 0, i;
@@ -72,8 +72,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t num_bytes){
     }
   }
   exact = fuzz_exact(pattern, length);
-  has_any = bloom_regexp_read(&regexp, exact, length, ignores_case);
-  FUZZ_CHECK(regexp.ignores_case>=ignores_case);
+  has_any = bloom_regexp_read(&regexp, exact, length, flags);
+  FUZZ_CHECK(regexp.ignores_case || !(flags & BLOOM_REGEXP_IGNORES_CASE));
   check_terms(&regexp, has_any);
   for(i=0; i<regexp.num_literals; i++) check_literal(&regexp, regexp.literals[i], exact, length);
   free(exact);
