@@ -66,28 +66,13 @@ double bloom_index_cost_num_rows(const index_layout *layout, sqlite3_int64 last)
 }
 
 int bloom_index_cost_rows(bloom_index *index, const index_layout *layout, double *num_rows){
-  const char *id = index->columns.id_name;
-  sqlite3_int64 first = 0, last = 0, num_pages = 0;
-  int rc = bloom_index_statement_integer(index, INDEX_USE_LAST_ID, &last, INDEX_LAST_ID, id,
-                                         index->schema, index->source_name);
-  if( rc==SQLITE_OK && layout && layout->has_covered ){
-    *num_rows = bloom_index_cost_num_rows(layout, last);
-    return SQLITE_OK;
-  }
-  if( rc==SQLITE_OK ){
-    rc = bloom_index_statement_integer(index, INDEX_USE_FOR_COST, &first, INDEX_FIRST_ID, id,
-                                       index->schema, index->source_name);
-  }
-  if( rc==SQLITE_OK ){
-    rc = bloom_index_statement_integer(index, INDEX_USE_FOR_COST, &num_pages,
-                                       "PRAGMA \"%w\".page_count", index->schema);
-    if( rc==SQLITE_AUTH ) rc = SQLITE_OK;
-  }
+  sqlite3_int64 last = 0;
+  const int rc = bloom_index_statement_integer(index, INDEX_USE_LAST_ID, &last, INDEX_LAST_ID,
+                                               index->columns.id_name, index->schema,
+                                               index->source_name);
   if( rc!=SQLITE_OK ) return rc;
-  *num_rows = last>=first ? (double)last - (double)first + 1 : 0;
-  /* A row has 16 bytes at least; ids may have gaps. */
-  if( num_pages>0 && *num_rows>(double)num_pages*256 ) *num_rows = (double)num_pages*256;
-  if( *num_rows>COST_MAX_ROWS ) *num_rows = COST_MAX_ROWS;
+  if( layout && layout->has_covered ) *num_rows = bloom_index_cost_num_rows(layout, last);
+  else if( last>=0 && (double)last<COST_MAX_ROWS ) *num_rows = (double)last;
   return SQLITE_OK;
 }
 
@@ -96,43 +81,18 @@ sqlite3_int64 bloom_index_cost_most_unmerged(const index_layout *layout){
   return tenth<1000 ? 1000 : tenth<100000 ? (sqlite3_int64)tenth : 100000;
 }
 
-/* Notes are counted so far. */
-#define COST_COUNTED_CHANGED ((sqlite3_int64)4096)
-
-/* Sets *num_changed to about how many rows are noted as changed; to no more than `most` if they are
-** as few, and few enough to be counted. */
-static int cost_count_changed(bloom_index *index, sqlite3_int64 most, sqlite3_int64 *num_changed){
-  const char *schema = index->schema, *name = index->name;
-  sqlite3_int64 first = INT64_MAX, last = INT64_MIN, span = 0; /* of none */
-  uint64_t distance;
-  int rc = bloom_index_statement_integer(index, INDEX_USE_FOR_COST, &last, "SELECT max(c.rowid)"
-                                         " FROM \"%w\".\"%w_changed\" AS c", schema, name);
-  if( rc==SQLITE_OK && last>INT64_MIN ){
-    rc = bloom_index_statement_integer(index, INDEX_USE_FOR_COST, &first, "SELECT min(c.rowid)"
-                                       " FROM \"%w\".\"%w_changed\" AS c", schema, name);
-  }
-  distance = (uint64_t)last - (uint64_t)first;
-  if( last>=first ) span = distance<INT64_MAX ? (sqlite3_int64)distance + 1 : INT64_MAX;
-  *num_changed = span<most ? span : most;
-  if( rc!=SQLITE_OK || span<=most ) return rc;
-  /* Rowids follow from ids, so few notes may be far apart. */
-  return bloom_sql_integer(index->connection, num_changed, "SELECT %lld FROM \"%w\".\"%w_changed\""
-                           " LIMIT 1 OFFSET %lld", span, schema, name,
-                           most<COST_COUNTED_CHANGED ? most : COST_COUNTED_CHANGED);
-}
-
 sqlite3_int64 bloom_index_cost_most_changed(const index_layout *layout){
   return (sqlite3_int64)(((double)layout->num_rows + 1000) / ROWS_OF_CHANGED);
 }
 
 int bloom_index_cost_is_outweighed(bloom_index *index, const index_layout *layout,
                                    int *is_outweighed){
-  const sqlite3_int64 most = bloom_index_cost_most_changed(layout);
-  sqlite3_int64 num_changed = 0;
-  const int rc = cost_count_changed(index, most, &num_changed);
-  *is_outweighed = rc!=SQLITE_OK || num_changed>most;
-  /* An error is no matter: a NAME_changed that is not ours may have no rowid. */
-  return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
+  sqlite3_int64 is_more = 0;
+  const int rc = bloom_index_statement_integer(index, INDEX_USE_FOR_COST, &is_more,
+      "SELECT 1 FROM \"%w\".\"%w_changed\" AS c LIMIT 1 OFFSET %lld", index->schema, index->name,
+      bloom_index_cost_most_changed(layout));
+  *is_outweighed = rc!=SQLITE_OK || is_more;
+  return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK; /* a NAME_changed that is not ours is no matter */
 }
 
 double bloom_index_cost_rows_of_list(double num_rows, size_t num_values){

@@ -379,9 +379,6 @@ static int plan_has_blocks(const index_plan *plan){
   return 0;
 }
 
-/* SQLite takes a table of which nothing is known to have so many rows. */
-#define INDEX_UNKNOWN_ROWS 1048576.0
-
 /* Sets *num_rows to about how many rows there are, and the remark, if there is none yet, to what
 ** the layout tells.  Damage may be repaired before the plan runs: xFilter finds it itself. */
 static int plan_read_layout(bloom_index *index, const index_plan *plan, double *num_rows,

@@ -160,7 +160,11 @@ int bloom_index_cost_access(bloom_index *index, char *sql, index_access *access)
 /* Returns about how many rows there are: the merged ones, and ids up to the last one. */
 double bloom_index_cost_num_rows(const index_layout *layout, sqlite3_int64 last);
 
-/* Sets *num_rows to the same.  layout may be NULL. */
+/* SQLite takes a table of which nothing is known to have so many rows. */
+#define INDEX_UNKNOWN_ROWS 1048576
+
+/* Sets *num_rows, which is INDEX_UNKNOWN_ROWS, to the same, if that is known.  layout may be NULL:
+** then ids below it tell. */
 int bloom_index_cost_rows(bloom_index *index, const index_layout *layout, double *num_rows);
 
 /* Returns how many changed rows may be read beside entries: where there are more, reading all costs

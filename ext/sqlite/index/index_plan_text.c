@@ -64,8 +64,8 @@ static int plan_print_remark(const bloom_index *index, sqlite3_str *text,
                              const index_plan_remark *remark){
   const int key = remark->doubted_key;
   const char *effect = remark->effect;
-  char *name = bloom_sql_name(index->name), *doubt = NULL;
-  int is_nomem = name==NULL;
+  char *name, *doubt = NULL;
+  int is_nomem = 0;
   if( effect ){
     sqlite3_str_appendf(text, "; reads the whole table: %s", remark->doubt);
   }else if( remark->doubt || key>=0 ){
@@ -77,9 +77,11 @@ static int plan_print_remark(const bloom_index *index, sqlite3_str *text,
     sqlite3_str_appendf(text, "; reads up to %lld rows that are not merged", remark->num_unmerged);
   }
   if( effect ){
+    name = bloom_sql_name(index->name);
+    is_nomem |= name==NULL;
     sqlite3_str_appendf(text, "; INSERT INTO %s(%s) VALUES ('merge') %s", name, name, effect);
+    sqlite3_free(name);
   }
-  sqlite3_free(name);
   sqlite3_free(doubt);
   return is_nomem ? SQLITE_NOMEM : SQLITE_OK;
 }
