@@ -370,7 +370,7 @@ static int cursor_look_up(index_cursor *cursor, sqlite3_value **args, index_form
   /* Without triggers on t, INSERT INTO t SELECT ... FROM i writes rows while it reads. */
   const int has_triggers = index->source.has_triggers
     && bloom_db_fires_triggers(index->connection->db);
-  int i, is_free = !has_triggers || plan->flags & INDEX_PLAN_FREE, order_key = -1, rc = SQLITE_OK;
+  int i, is_free = !has_triggers || plan->flags & INDEX_PLAN_FREE, rc = SQLITE_OK;
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
     if( plan->conditions[i].is_list ) rc = bloom_index_list_copy(args[i], &cursor->lists[i]);
     values[i] = args[i];
@@ -381,13 +381,8 @@ static int cursor_look_up(index_cursor *cursor, sqlite3_value **args, index_form
     /* Converted here once, since a form cannot say that memory failed. */
     if( copies[i]==NULL || sqlite3_value_text(copies[i])==NULL ) rc = SQLITE_NOMEM;
   }
-  if( plan->flags & INDEX_PLAN_SLICES ){
-    order_key = bloom_index_order_key(index, plan->orders[0].column);
-    is_free |= order_key<0;
-  }
-  if( rc==SQLITE_OK && !is_free && order_key>=0 ){
-    rc = bloom_index_slices_start(index, plan, order_key, values, cursor->lists, &cursor->slices,
-                                 &is_free);
+  if( rc==SQLITE_OK && !is_free && plan->flags & INDEX_PLAN_SLICES ){
+    rc = bloom_index_slices_start(index, plan, values, cursor->lists, &cursor->slices, &is_free);
   }else if( rc==SQLITE_OK && !is_free ){
     rc = bloom_index_candidates(index, plan, values, cursor->lists, &cursor->intervals, NULL,
                                 &is_free);
@@ -395,11 +390,11 @@ static int cursor_look_up(index_cursor *cursor, sqlite3_value **args, index_form
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
     forms[i] = bloom_index_pass_form(index, &plan->conditions[i], values[i], &cursor->lists[i]);
     /* For each interval the source would read the list once more: SQLite checks it. */
-    if( plan->conditions[i].is_list && !is_free && order_key<0 ) forms[i] = INDEX_FORM_NONE;
+    if( plan->conditions[i].is_list && !is_free && !cursor->slices ) forms[i] = INDEX_FORM_NONE;
     if( is_free ) rc = bloom_index_numbers_form(index, &plan->conditions[i], values[i],
                                                 &cursor->lists[i], &forms[i]);
   }
-  *reading = !is_free ? (order_key>=0 ? INDEX_READ_SLICES : INDEX_READ_INTERVALS)
+  *reading = !is_free ? (cursor->slices ? INDEX_READ_SLICES : INDEX_READ_INTERVALS)
     : has_triggers || !bloom_sql_writer(index->connection) ? INDEX_READ_FREE : INDEX_READ_SORTED;
   if( rc==SQLITE_OK && *reading==INDEX_READ_SORTED ) rc = cursor_set_bounds(cursor);
   for(i=0; i<plan->num_conditions; i++) sqlite3_value_free(copies[i]);

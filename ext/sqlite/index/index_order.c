@@ -256,12 +256,14 @@ int bloom_index_order_key(const bloom_index *index, int column){
   return -1;
 }
 
-int bloom_index_slices_start(bloom_index *index, const index_plan *plan, int key,
-                            sqlite3_value **args, const index_list *lists, index_slices **result,
-                            int *is_too_dear){
-  index_slices *order = sqlite3_malloc64(sizeof(*order));
+int bloom_index_slices_start(bloom_index *index, const index_plan *plan, sqlite3_value **args,
+                             const index_list *lists, index_slices **result, int *is_too_dear){
+  const int key = bloom_index_order_key(index, plan->orders[0].column);
+  index_slices *order;
   int rc;
-  *result = order;
+  *is_too_dear = key<0 || bloom_database_may_be_swapped(index->connection->db, "main");
+  if( *is_too_dear ) return SQLITE_OK;
+  *result = order = sqlite3_malloc64(sizeof(*order));
   if( order==NULL ) return SQLITE_NOMEM;
   memset(order, 0, sizeof(*order));
   order->index = index;
@@ -269,10 +271,6 @@ int bloom_index_slices_start(bloom_index *index, const index_plan *plan, int key
   order->is_descending = plan->orders[0].is_descending;
   order->slice_rows = INDEX_SLICE_ROWS;
   order->list.intervals = &order->slice;
-  /* The configuration may be another than the plan was made by. */
-  *is_too_dear = !index->config.keys[key].is_range
-    || bloom_database_may_be_swapped(index->connection->db, "main");
-  if( *is_too_dear ) return SQLITE_OK;
   rc = bloom_index_candidates(index, plan, args, lists, &order->merged, &order->unmerged,
                               is_too_dear);
   if( rc==SQLITE_OK && !*is_too_dear ) rc = order_begin(order, is_too_dear);

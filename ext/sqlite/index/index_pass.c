@@ -87,8 +87,11 @@ index_form bloom_index_pass_form(const bloom_index *index, const index_condition
   if( condition->is_unpassed ) return INDEX_FORM_NONE;
   /* Binding takes a byte order mark from UTF-16, and CAST(123 AS BLOB) remembers that its bytes are
   ** UTF-16, which a bound BLOB would not. */
-  if( group==INDEX_PATTERN && index->letter_bytes!=1 ) return INDEX_FORM_NONE;
-  if( group>=INDEX_NULL_TEST ) return INDEX_FORM_PLAIN;
+  if( group==INDEX_PATTERN ){
+    return index->letter_bytes==1 ? INDEX_FORM_PLAIN : INDEX_FORM_NONE;
+  }
+  if( group==INDEX_EXPRESSION ) return INDEX_FORM_LITERAL;
+  if( group==INDEX_NULL_TEST ) return INDEX_FORM_NULL_TEST;
   if( condition->is_list ){
     /* SQLite 3.40.1 crashes over any table-valued function once sqlite3_deserialize() replaced
     ** main. */
@@ -103,12 +106,18 @@ index_form bloom_index_pass_form(const bloom_index *index, const index_condition
 
 /* -- The statement --------------------------------------------------------------------------- */
 
-/* Each form as SQL.  @ is the column, # the operator, ? the condition's parameter. */
+/* Returns the second parameter of condition i: behind those of conditions, LIMIT and OFFSET. */
+static int pass_second(int i){
+  return 5 + INDEX_MAX_CONDITIONS + i;
+}
+
+/* Each form as SQL.  @ is the column, # the operator, ? the condition's parameter, $ its second. */
 static const char *const pass_forms[] = {
   /* SQLite 3.31 lets rows with NULL pass where it asks for the values of IN one by one. */
   [INDEX_FORM_NONE]            = "@ IS NOT NULL",
   /* Without the plus SQLite compiles the statement again for another value. */
   [INDEX_FORM_PLAIN]           = "@ # +?",
+  [INDEX_FORM_NULL_TEST]       = "@ #",
   [INDEX_FORM_BELOW]           = "@ # +? OR @ <= CAST(9e999 AS REAL)",
   [INDEX_FORM_END]             = "@ # +? OR @ >= x''",
   [INDEX_FORM_NUMBER]          = "@ # CAST(? AS NUMERIC) OR @ # +?",
@@ -117,13 +126,17 @@ static const char *const pass_forms[] = {
   [INDEX_FORM_LIST_OF_NUMBERS] = "@ IN (SELECT l.value FROM bloom_index_list(?) AS l WHERE NOT"
                                  " l.is_number) OR @ IN (SELECT CAST(l.value AS NUMERIC) FROM"
                                  " bloom_index_list(?) AS l WHERE l.is_number)",
+  /* SQLite calls regexp() itself, where the conditions before it in the query are true.  Of a REAL
+  ** or a BLOB only the application knows as what text it sees that. */
+  [INDEX_FORM_LITERAL]         = "? IS NULL OR instr(CASE WHEN $ THEN lower(@) ELSE @ END, ?)"
+                                 " OR typeof(@) IN ('real', 'blob')",
 };
 
-/* Appends a condition in a form, which is of pass_forms[] or like these. */
+/* Appends condition i in a form, which is of pass_forms[] or like these. */
 static void pass_append_form(const bloom_index *index, sqlite3_str *sql, const char *form,
-                             index_condition condition, int number){
+                             index_condition condition, int i){
   while( *form ){
-    const size_t num_chars = strcspn(form, "@#?");
+    const size_t num_chars = strcspn(form, "@#?$");
     sqlite3_str_append(sql, form, (int)num_chars);
     form += num_chars;
     switch( *form ){
@@ -134,17 +147,12 @@ static void pass_append_form(const bloom_index *index, sqlite3_str *sql, const c
         }
         break;
       case '#': sqlite3_str_appendall(sql, bloom_index_kinds[condition.kind].sql); break;
-      case '?': sqlite3_str_appendf(sql, "?%d", number); break;
+      case '?': sqlite3_str_appendf(sql, "?%d", 3 + i); break;
+      case '$': sqlite3_str_appendf(sql, "?%d", pass_second(i)); break;
       default:  return;
     }
     form++;
   }
-}
-
-/* Returns the parameter of condition i's literal, as it is written.  The parameter of the literal
-** in lower case is INDEX_MAX_CONDITIONS behind it. */
-static int pass_exact_literal(int i){
-  return 4 + INDEX_MAX_CONDITIONS + i;
 }
 
 /* Appends which rows may have a number in a column: itself, a text that begins with its digits, or
@@ -161,7 +169,7 @@ static void pass_append_by_index(const bloom_index *index, sqlite3_str *sql,
   sqlite3_str_appendf(sql, " UNION ALL SELECT y.\"%w\" FROM bloom_index_list(?%d) AS l CROSS JOIN"
                       " \"%w\".\"%w\" AS y WHERE y.\"%w\" >= l.value AND y.\"%w\" < l.value ||"
                       " CASE WHEN l.is_number THEN '1' ELSE 'f' END AND y.\"%w\" = CAST(?%d AS"
-                      " NUMERIC))", id, pass_exact_literal(i), schema, source, name, name, name,
+                      " NUMERIC))", id, pass_second(i), schema, source, name, name, name,
                       3 + i);
 }
 
@@ -171,29 +179,15 @@ static void pass_append_condition(const bloom_index *index, sqlite3_str *sql,
                                   index_reading reading){
   const index_condition condition = plan->conditions[i];
   const char *text = pass_forms[form];
-  const int exact = pass_exact_literal(i), in_any_case = exact + INDEX_MAX_CONDITIONS;
-  /* SQLite calls regexp() itself, where the conditions before it in the query are true.  The source
-  ** looks for the longest literal that the pattern requires.  Of a REAL or a BLOB only the
-  ** application knows as what text it sees that. */
-  if( index_is_regexp(condition.kind) ){
-    const char *name = index->columns.list[condition.column].name;
-    sqlite3_str_appendf(sql,
-                        " AND ((?%d IS NULL OR instr(x.\"%w\", ?%d)) AND (?%d IS NULL OR"
-                        " instr(lower(x.\"%w\"), ?%d)) OR typeof(x.\"%w\") IN ('real', 'blob'))",
-                        exact, name, exact, in_any_case, name, in_any_case, name);
-    return;
-  }
-  if( form==INDEX_FORM_PLAIN && index_group_of(condition.kind)==INDEX_NULL_TEST ){
-    text = "@ #";
-  }else if( form==INDEX_FORM_PLAIN && condition.has_beginning && index_is_pattern(condition.kind)
-     && reading!=INDEX_READ_INTERVALS && reading!=INDEX_READ_SLICES ){
+  if( form==INDEX_FORM_PLAIN && condition.has_beginning && index_is_pattern(condition.kind)
+   && reading!=INDEX_READ_INTERVALS && reading!=INDEX_READ_SLICES ){
     /* SQLite finds the beginning of a pattern in an index, though not in the REAL infinity.  So it
     ** does here if it does so in the query, which it does of literals and parameters. */
     text = reading!=INDEX_READ_COST ? "@ # ?" : condition.kind==INDEX_GLOB ? "@ # 'a*'"
       : "@ # 'a%'";
   }
   sqlite3_str_appendall(sql, " AND (");
-  pass_append_form(index, sql, text, condition, 3 + i);
+  pass_append_form(index, sql, text, condition, i);
   sqlite3_str_appendall(sql, ")");
   if( form==INDEX_FORM_NUMBER_BY_INDEX ) pass_append_by_index(index, sql, condition, i);
 }
@@ -285,11 +279,10 @@ char *bloom_index_pass_statement(const bloom_index *index, const index_plan *pla
 
 /* -- Binding ---------------------------------------------------------------------------------- */
 
-/* Binds the longest literal of a regular expression as it is, or in lower case; NULL where there
-** is none. */
+/* Binds the longest literal that a regular expression requires, NULL where there is none, and
+** whether it may be in any case. */
 static int pass_bind_literal(bloom_index *index, sqlite3_stmt *rows, int i,
                              index_condition_kind kind, sqlite3_value *value){
-  const int exact = pass_exact_literal(i), in_any_case = exact + INDEX_MAX_CONDITIONS;
   bloom_regexp regexp;
   const uint8_t *literal = NULL;
   size_t num_bytes;
@@ -298,9 +291,9 @@ static int pass_bind_literal(bloom_index *index, sqlite3_stmt *rows, int i,
   if( rc==SQLITE_OK && regexp.num_literals>0 ) rc = bloom_index_regexp_try(index, value);
   if( rc!=SQLITE_OK ) return rc;
   num_bytes = bloom_index_regexp_literal(&regexp, &literal);
-  sqlite3_bind_null(rows, regexp.ignores_case ? exact : in_any_case);
-  return sqlite3_bind_text64(rows, regexp.ignores_case ? in_any_case : exact, (const char *)literal,
-                             num_bytes, SQLITE_TRANSIENT, SQLITE_UTF8);
+  sqlite3_bind_int(rows, pass_second(i), regexp.ignores_case);
+  return sqlite3_bind_text64(rows, 3 + i, (const char *)literal, num_bytes, SQLITE_TRANSIENT,
+                             SQLITE_UTF8);
 }
 
 int bloom_index_pass_bind(bloom_index *index, sqlite3_stmt *rows, const index_plan *plan,
@@ -308,13 +301,13 @@ int bloom_index_pass_bind(bloom_index *index, sqlite3_stmt *rows, const index_pl
   int i, rc = SQLITE_OK;
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
     const index_condition condition = plan->conditions[i];
-    if( forms[i]==INDEX_FORM_NONE || index_group_of(condition.kind)==INDEX_NULL_TEST ) continue;
-    if( index_is_regexp(condition.kind) ){
+    if( forms[i]==INDEX_FORM_NONE || forms[i]==INDEX_FORM_NULL_TEST ) continue;
+    if( forms[i]==INDEX_FORM_LITERAL ){
       rc = pass_bind_literal(index, rows, i, condition.kind, args[i]);
     }else if( condition.is_list ) rc = bloom_index_list_bind(rows, 3 + i, &lists[i]);
     else rc = bloom_sql_bind(rows, 3 + i, args[i]);
     if( rc==SQLITE_OK && forms[i]==INDEX_FORM_NUMBER_BY_INDEX ){
-      rc = bloom_index_list_bind(rows, pass_exact_literal(i), &lists[i]);
+      rc = bloom_index_list_bind(rows, pass_second(i), &lists[i]);
     }
   }
   for(; i<plan->num_conditions + plan->num_limits && rc==SQLITE_OK; i++){

@@ -283,12 +283,14 @@ int bloom_index_candidates(bloom_index *index, const index_plan *plan, sqlite3_v
 typedef enum index_form {
   INDEX_FORM_NONE,
   INDEX_FORM_PLAIN,
+  INDEX_FORM_NULL_TEST,
   INDEX_FORM_BELOW,          /* numbers pass, too */
   INDEX_FORM_END,            /* BLOBs pass, too */
   INDEX_FORM_NUMBER,         /* the column becomes a number, if it can, or the value a text */
   INDEX_FORM_NUMBER_BY_INDEX, /* the same, of rows that an index of the source's leads to */
   INDEX_FORM_LIST,
-  INDEX_FORM_LIST_OF_NUMBERS /* the same for the numbers in it */
+  INDEX_FORM_LIST_OF_NUMBERS, /* the same for the numbers in it */
+  INDEX_FORM_LITERAL         /* of a regular expression: the longest one that it requires */
 } index_form;
 
 /* What the inner statement reads. */
@@ -313,7 +315,7 @@ char *bloom_index_pass_statement(const bloom_index *index, const index_plan *pla
 
 /* The first of the parameters that say where a slice begins and ends: the value, and whether there
 ** is none, of its lower end, which belongs to it, and of its upper end, which does not. */
-#define INDEX_SLICE_PARAMETER (4 + 3*INDEX_MAX_CONDITIONS)
+#define INDEX_SLICE_PARAMETER (5 + 2*INDEX_MAX_CONDITIONS)
 
 /* Sets results[i] to the statement's result that has column i; -1: it is not used. */
 void bloom_index_pass_results(const bloom_index *index, const index_plan *plan, int *results);
@@ -341,9 +343,8 @@ int bloom_index_order_pays(bloom_index *index, int key, int *pays);
 
 /* Begins a look-up; sets *is_too_dear if it costs less to read and sort the whole source.
 ** bloom_index_slices_free() is for the caller in any case. */
-int bloom_index_slices_start(bloom_index *index, const index_plan *plan, int key,
-                            sqlite3_value **args, const index_list *lists, index_slices **result,
-                            int *is_too_dear);
+int bloom_index_slices_start(bloom_index *index, const index_plan *plan, sqlite3_value **args,
+                             const index_list *lists, index_slices **result, int *is_too_dear);
 void bloom_index_slices_free(index_slices *order);
 
 /* Binds the next slice, or sets *is_done. */
