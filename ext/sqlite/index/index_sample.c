@@ -1,10 +1,11 @@
 /*
-** What is chosen before rows are merged: the size of blocks, the bits of tokens, and lists.
+** Chooses, before the rows of a table are merged, the size of blocks (the shift of ids), the bits
+** of keys' tokens, the lists of texts, and the size of zones.
 **
-** A sample of rows from places that are spread over the ids says how many ids and bytes rows have.
-** A block has three quarters of a page of rows at least: smaller ones take more entries, and read
-** no fewer pages.  Blocks of texts are larger, and more so where a column's lists would be too
-** full.
+** Rows at places that are spread over the ids are a sample: how many bytes has a row, and how many
+** rows has a block, by each shift?  A block gets rows of three quarters of a page at least: smaller
+** blocks have more entries, and no fewer pages to read.  If there are texts, blocks are twice as
+** large, and larger while a list would have too many of them.
 */
 #include "index_merge.h"
 #include "index_source.h"
@@ -17,45 +18,46 @@
 #define SAMPLE_PLACES 64
 #define SAMPLE_ROWS   256
 
-/* Places for texts as the shift is chosen, and as lists are: as many as have so many bytes of rows
-** in a block each, at most. */
+/* Blocks of texts that are read to choose the shift; and then to choose lists: at most so many, and
+** so many bytes of rows. */
 #define SAMPLE_SHIFT_PLACES 64
 #define SAMPLE_TEXT_PLACES  512
 #define SAMPLE_TEXT_BYTES   4e6
 _Static_assert(SAMPLE_TEXT_PLACES<BLOOM_LISTS_SAMPLE_BLOCKS, "a sample has room for them");
 
-/* The bytes of rows that a block has at least; where there are texts, and those that it has at most
-** then.  Tests make small blocks, so that small tables have many. */
+/* The least bytes of a block's rows; the least and the most if there are texts.  Tests have small
+** blocks, so that small tables have many. */
 #ifndef INDEX_BLOCK_BYTES
 # define INDEX_BLOCK_BYTES 3072.0
 #endif
-#define SAMPLE_FEW_BLOCKS    40 /* of fewer blocks no sample is taken */
+#define SAMPLE_FEW_BLOCKS    40 /* with fewer blocks no texts are read */
 #define TEXT_BLOCK_BYTES     (2*INDEX_BLOCK_BYTES)
 #define TEXT_BLOCK_MAX_BYTES (12*INDEX_BLOCK_BYTES)
 #define MAX_SHIFT       62
 
-/* The rows that a zone has at least, on average; twice as many at most, unless a block has more. */
+/* The least rows of a zone, on average; twice as many are the most, unless a block has more. */
 #ifndef INDEX_ZONE_ROWS
 # define INDEX_ZONE_ROWS 192.0
 #endif
 
-/* Blocks of texts become larger while the mean list, by use, has more than this share of them. */
+/* Blocks become larger while a gram's list has more than this share of them, on average. */
 #define SAMPLE_MAX_DENSITY 0.06
 
 /* What is known of the rows. */
 typedef struct index_rows {
   sqlite3_int64 first, last;        /* ids of the table */
   double num_rows, bytes_per_row;   /* estimates */
-  double per_block[MAX_SHIFT + 1];  /* rows of a block, by the shift of ids */
+  double per_block[MAX_SHIFT + 1];  /* rows of a block, by shift: estimates */
 } index_rows;
 
-/* Returns the id at a place of several that are spread over first .. last. */
+/* Returns the id of place i of num_places that are spread over first .. last. */
 static sqlite3_int64 sample_place(const index_rows *rows, uint32_t i, uint32_t num_places){
   const uint64_t range = (uint64_t)rows->last - (uint64_t)rows->first;
   return (sqlite3_int64)((uint64_t)rows->first + range/num_places*i);
 }
 
-/* Returns the bytes that a row takes, which has the id and then all columns. */
+/* Returns about how many bytes a row takes in the table; the statement has its id, then all its
+** columns. */
 static double sample_row_bytes(sqlite3_stmt *row){
   double num_bytes = 8;
   int i;
@@ -70,7 +72,7 @@ static double sample_row_bytes(sqlite3_stmt *row){
   return num_bytes;
 }
 
-/* Reads rows at all places.  per_block[] is weighted by rows: what a row's block has. */
+/* Reads SAMPLE_ROWS rows at each place, and estimates bytes_per_row and per_block[]. */
 static int sample_rows(bloom_index *index, index_rows *rows){
   const char *id = index->columns.id_name;
   double num_blocks[MAX_SHIFT + 1] = {0}, num_bytes = 0, num_read = 0;
@@ -86,13 +88,13 @@ static int sample_rows(bloom_index *index, index_rows *rows){
     sqlite3_int64 first = 0, last = 0;
     double of_place = 0, distinct[MAX_SHIFT + 1];
     for(shift=0; shift<=MAX_SHIFT; shift++) distinct[shift] = 1; /* the first row's */
-    if( has_before && from<=before ) continue; /* few rows: they were read */
+    if( has_before && from<=before ) continue; /* there are few rows, and these were read */
     sqlite3_bind_int64(row, 1, from);
     while( (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
       const sqlite3_int64 this = sqlite3_column_int64(row, 0);
       uint64_t differ;
       if( of_place==0 ) first = last = this;
-      /* By the shifts that leave a bit in which they differ, the two are in different blocks. */
+      /* Two rows are in different blocks if the shift leaves a bit in which their ids differ. */
       differ = (uint64_t)this ^ (uint64_t)last;
       for(shift=0; shift<=MAX_SHIFT && differ>0; shift++, differ>>=1) distinct[shift]++;
       last = this;
@@ -106,7 +108,7 @@ static int sample_rows(bloom_index *index, index_rows *rows){
     has_before |= of_place>0;
     num_read += of_place;
     for(shift=0; shift<=MAX_SHIFT && of_place>0; shift++){
-      /* Blocks that are larger than what was read: by the distance of ids. */
+      /* If blocks have more rows than were read, their number follows from the ids' distance. */
       const double range = (double)last - (double)first + 1;
       const double of_block = (double)((uint64_t)1 << shift);
       const double by_range = range/of_block;
@@ -122,7 +124,7 @@ static int sample_rows(bloom_index *index, index_rows *rows){
   return rc;
 }
 
-/* Estimates how many rows there are: no more than ids, and than the pages of the file have. */
+/* Estimates num_rows: at most the number of ids, and as many rows as the file's pages can have. */
 static int sample_count(bloom_index *index, index_rows *rows){
   sqlite3_int64 num_pages = 0, page_bytes = 4096;
   double of_pages;
@@ -142,7 +144,7 @@ static int sample_count(bloom_index *index, index_rows *rows){
 
 /* -- Lists ----------------------------------------------------------------------------------- */
 
-/* Counts the grams of a LIKE column in a block at each of several places. */
+/* Adds a LIKE column's texts in one block at each place to a sample. */
 static int sample_texts(bloom_index *index, const index_rows *rows, uint32_t shift, int key,
                         uint32_t num_places, bloom_lists_sample *sample){
   const int is_regexp = index->config.keys[key].is_regexp;
@@ -156,7 +158,7 @@ static int sample_texts(bloom_index *index, const index_rows *rows, uint32_t shi
     int has_row = 0;
     uint64_t num_bytes = 0;
     if( place>0 && wanted<=block ) continue;
-    /* From a block's first id on, or the next block that has a row. */
+    /* The block at this place, or the next one that has a row. */
     sqlite3_bind_int64(row, 1, (sqlite3_int64)((uint64_t)wanted << shift));
     while( (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
       const sqlite3_int64 this = bloom_index_block_of(sqlite3_column_int64(row, 0), shift);
@@ -179,8 +181,8 @@ static int sample_texts(bloom_index *index, const index_rows *rows, uint32_t shi
   return rc;
 }
 
-/* Chooses the lists of all LIKE columns for a shift, and *density, that of the fullest.  Without a
-** sample, NULL, all classes are cut alike. */
+/* Chooses the lists of all LIKE columns for a shift, and sets *density to the highest of theirs.
+** With sample = NULL all classes get the same cut. */
 static int sample_lists(bloom_index *index, const index_rows *rows, uint32_t shift,
                         uint32_t num_places, index_choice *choice, bloom_lists_sample *sample,
                         double *density){
@@ -205,13 +207,13 @@ static int sample_lists(bloom_index *index, const index_rows *rows, uint32_t shi
   return rc;
 }
 
-/* Chooses lists, and raises the shift while they would be too full. */
+/* Raises the shift while lists would have too many of the blocks, and chooses lists. */
 static int sample_shift_and_lists(bloom_index *index, const index_rows *rows,
                                   index_choice *choice){
   bloom_lists_sample *sample = NULL;
   double density = 1, num_places;
   int rc = SQLITE_OK;
-  /* A sample takes 20 ms, and of so few blocks it says little. */
+  /* A sample takes 20 ms, and says little about so few blocks. */
   if( rows->num_rows*rows->bytes_per_row>=SAMPLE_FEW_BLOCKS*TEXT_BLOCK_BYTES ){
     sample = sqlite3_malloc64(sizeof(*sample));
     if( sample==NULL ) return SQLITE_NOMEM;

@@ -1,13 +1,14 @@
 /*
-** LIKE columns: values -> lists that their block is entered in, patterns -> lists to look for.
+** LIKE columns: which lists a value's block is entered in, and which lists a pattern is looked for
+** in.  core/entries/texts.h says what grams and lists are.
 **
-** core/entries has what grams and lists are.  Here are the values: a TEXT has grams, an INTEGER
-** those of its digits, NULL matches nothing, and of REALs and BLOBs entries say nothing, so that
-** their block is on a list that is always read: a REAL's text depends on SQLite's version.
+** A TEXT has its grams, an INTEGER those of its digits, and NULL has none.  A REAL or BLOB has none
+** either, but may match: a REAL's text depends on SQLite's version.  So its block is entered in the
+** list that each look-up reads.
 **
-** How grams are cut into lists is a row of the column's NAME_entriesN, of rowid -1 or -2 by the
-** generation's place: the 6,147 bytes of core/entries/texts.h and 8 of checksum, which the lists'
-** number, drawn at random, is part of.
+** How many lists the classes of grams have is stored in NAME_entriesN, in row -1 or -2 by the
+** generation's place: the 6,147 bytes of core/entries/texts.h and a checksum of 8 bytes, of these
+** and of the lists' random number, which the layout has, too.
 */
 #include "index_values.h"
 #include "index_source.h"
@@ -164,11 +165,11 @@ size_t bloom_index_needle_regexp(const bloom_regexp *regexp, uint32_t term,
 
 /* -- Functions ------------------------------------------------------------------------------- */
 
-/* Sets *is_proven if the function of LIKE or GLOB is shown to be SQLite's own, without the list of
-** all functions, which takes longer than a look-up.  SQLite makes the ends of a range, as of
-** x >= 'A' for x LIKE 'a%', for its own functions alone: their flag is none that an application can
-** set.  So a plan for the index itself is asked for, and plan_see_end() looks for that end.
-** In UTF-16 SQLite looks at the function for UTF-8, and calls the other. */
+/* Sets *is_proven if the function of LIKE or GLOB is proven to be SQLite's own, faster than by the
+** list of all functions, which takes longer than a look-up.  SQLite adds a range to a pattern, as
+** x >= 'A' to x LIKE 'a%', only for its own functions: an application cannot set their flag.  So
+** such a query of the index itself is compiled, and plan_see_end() looks for the range.  Not in
+** UTF-16, where SQLite looks at the function for UTF-8, and calls the other one. */
 static int like_prove(bloom_index *index, index_condition_kind kind, int *is_proven){
   const int is_like = kind==INDEX_LIKE;
   sqlite3_stmt *none = NULL;
@@ -272,11 +273,11 @@ int bloom_index_begins_number(const unsigned char *text){
 /* == Regular expressions =============================================================== */
 
 /*
-** REGEXP: is the application's regexp() one that entries serve, and what does a pattern require?
+** REGEXP: can entries serve the application's regexp(), and what does a pattern require?
 **
-** SQLite has no regexp() of its own, so whose it is cannot be known.  That it searches a text for a
-** pattern of Perl's kind is what the declaration says, and what samples show at each plan: an
-** application may have put another in its place since.
+** SQLite has no regexp() of its own, and the application's may be any.  The declaration says that
+** it searches a text for a pattern of Perl's kind.  Samples test that at each plan, since the
+** application may replace the function at any time.
 */
 
 /* -- Samples --------------------------------------------------------------------------------- */
@@ -289,12 +290,12 @@ static const struct regexp_sample {
   int matches;
   const char *text, *pattern;
 } regexp_samples[] = {
-  /* It searches, and knows what is no literal. */
+  /* It searches, and reads quantifiers, classes and such. */
   {1, "xabcx", "abc"}, {1, "abc", "a.c"}, {1, "aab", "a+b$"}, {1, "ac", "^ab?c"},
   {1, "xyz", "abc|xyz"}, {1, "abab", "^(ab)*$"}, {1, "a.c", "a\\.c"}, {1, "abc", "a[bc]c"},
-  /* Found by a regexp() that swaps the arguments, negates, knows LIKE or words alone, leaves out or
-  ** folds blanks, punctuation, comments, accents, ligatures or widths, finds what is near, or takes
-  ** NULL for text. */
+  /* These match only if a regexp() swaps the arguments, negates, matches as LIKE does or by words,
+  ** leaves out or folds blanks, punctuation, comments, accents, ligatures or widths, finds what is
+  ** similar, or takes NULL for a text. */
   {0, "a.c", "abc"}, {0, "xyz", "abc"}, {0, "abc", "a_c"}, {0, "abc", "%b%"}, {0, "ab", "a b"},
   {0, "a b", "a  b"}, {0, "ab", "a-b"}, {0, "ab", "ab#c"}, {0, "ab", "ab "}, {0, "abc", "a\\.c"},
   {0, "abxd", "abcd"}, {0, "e", "\xc3\xa9"}, {0, "\xc3\xa9", "e"},
@@ -309,7 +310,7 @@ static const struct regexp_sample {
 };
 
 int bloom_index_regexp_check(bloom_index *index, index_condition *condition, int *is_trusted){
-  /* What looks for literals in rows. */
+  /* The inner statement looks for literals by these. */
   const index_function literal_functions[] = {{"instr", 2}, {"lower", 1}, {"typeof", 1}};
   sqlite3_stmt *statement;
   int is_right = 1, is_built_in = 0, rc;
@@ -324,7 +325,7 @@ int bloom_index_regexp_check(bloom_index *index, index_condition *condition, int
     if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, statement);
     if( rc==SQLITE_ROW ) matches = sqlite3_column_int(statement, 0);
     sqlite3_reset(statement);
-    /* Some take no NULL. */
+    /* Some functions fail for NULL. */
     if( rc==SQLITE_ROW || (sample->text==NULL && rc==SQLITE_ERROR) ) rc = SQLITE_OK;
     if( sample->matches<REGEXP_BY_LINE ) is_right &= matches==sample->matches;
     else if( matches ) condition->kind = sample->matches==REGEXP_BY_LINE ? INDEX_REGEXP_BY_LINE
@@ -361,7 +362,7 @@ int bloom_index_regexp_try(bloom_index *index, sqlite3_value *pattern){
   return bloom_sql_end(statement, rc);
 }
 
-/* Looks among ASCII alone: other characters may stand in a text in bytes that are not theirs. */
+/* Returns bytes of ASCII alone: a text may have other characters in ill-formed bytes. */
 size_t bloom_index_regexp_literal(const bloom_regexp *regexp, const uint8_t **literal){
   uint64_t in_all = ~(uint64_t)0;
   size_t best = 0;

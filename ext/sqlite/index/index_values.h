@@ -13,17 +13,18 @@
 
 /* -- index_texts.c --------------------------------------------------------------------- */
 
-/* Begins to read a LIKE column's value, which must live as long as it is read; digits is for those
-** of an INTEGER.  Returns 1 if it has no grams, so that its block is always read. */
+/* Begins to read a LIKE column's value, which must live as long as it is read, as must digits, for
+** an INTEGER.  Returns 1 if it has no grams and may match, so that its block is always read. */
 int bloom_index_text_begin(bloom_text *reading, char digits[24], const index_key *key,
                            sqlite3_value *value);
 
-/* Further ones are not looked up. */
+/* A pattern's further ranges are not looked up. */
 #define INDEX_MAX_RANGES 256
 
-/* Writes to ranges[], which has room for INDEX_MAX_RANGES, the lists that a text must be in that
-** LIKE or GLOB finds, that equals a value, or that has all literals of a term of a regular
-** expression.  Return how many, 0 where every block may have such a text.  A TEXT is in UTF-8. */
+/* Write to ranges[], which has room for INDEX_MAX_RANGES, the lists of a text that matches a
+** pattern of LIKE or GLOB, that equals a value, or that has all literals of a term of a regular
+** expression: one list of each range.  Return how many ranges, 0 where every block may have such a
+** text.  Patterns and values that are TEXT are in UTF-8. */
 size_t bloom_index_needle_like(const bloom_index *index, const bloom_lists *lists,
                                index_condition_kind kind, sqlite3_value *pattern,
                                bloom_lists_range *ranges);
@@ -32,20 +33,21 @@ size_t bloom_index_needle_equal(const bloom_index *index, const bloom_lists *lis
 size_t bloom_index_needle_regexp(const bloom_regexp *regexp, uint32_t term,
                                  const bloom_lists *lists, bloom_lists_range *ranges);
 
-/* Leaves a pattern to SQLite alone if entries cannot serve its operator's function: a like() or
-** glob() that is the application's own, a regexp() by bloom_index_regexp_check().  Such a function
-** may fail, on rows that conditions before it in the query keep from it. */
+/* Leaves a pattern to SQLite alone if entries cannot serve the function of its operator: a like()
+** or glob() of the application, or a regexp() that bloom_index_regexp_check() does not trust.  The
+** source does not get it either, since it may fail of rows that earlier conditions leave out. */
 int bloom_index_like_check(bloom_index *index, index_condition *condition);
 
-/* Returns how many bytes a pattern of LIKE or GLOB has before the first wildcard, or what is not
-** ASCII. */
+/* Returns how many bytes a pattern of LIKE or GLOB has before its first wildcard, or before its
+** first byte beyond ASCII. */
 size_t bloom_index_like_beginning(index_condition_kind kind, const unsigned char *pattern);
 
-/* Takes the key from a pattern that has no list, if it is a literal, else NULL.  SQLITE_OK or
-** SQLITE_NOMEM. */
+/* Sets the condition's key to none if its pattern is a literal, else NULL, without ranges; its zone
+** to none if it has no beginning.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_index_like_read_literal(index_condition *condition, sqlite3_value *literal);
 
-/* Sets *are_built_in to whether SQLite's own functions have these names. */
+/* Sets *are_built_in to whether all functions of these names and numbers of arguments are SQLite's
+** own. */
 typedef struct index_function {
   const char *name;
   int num_args;
@@ -53,24 +55,25 @@ typedef struct index_function {
 int bloom_index_are_built_in(bloom_index *index, const index_function *functions, int num_functions,
                              int *are_built_in);
 
-/* Returns 1 if the text of a REAL may begin with this text, which is no number itself: a sign, what
-** infinity begins with, or digits as far as the e. */
+/* Returns 1 if a REAL's text may begin with this text, though it is no number: a sign, a beginning
+** of "Inf", or digits and an e. */
 int bloom_index_begins_number(const unsigned char *text);
 
 /* -- index_texts.c: regular expressions ------------------------------------------------ */
 
-/* Sets *is_trusted to whether the application's regexp() is known to be one that patterns are
-** read for, and the condition's kind by whether it ignores case. */
+/* Sets *is_trusted to whether samples show that the application's regexp() is of the kind that
+** patterns are read for; and the condition's kind, if it ignores case, or ^ begins lines. */
 int bloom_index_regexp_check(bloom_index *index, index_condition *condition, int *is_trusted);
 
-/* Reads a pattern, which requires nothing if it is no TEXT.  SQLITE_OK or SQLITE_NOMEM. */
+/* Reads a pattern; one that is no TEXT requires nothing.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_index_regexp_read(sqlite3_value *pattern, index_condition_kind kind,
                             bloom_regexp *regexp);
 
-/* Calls regexp() once, if the source has a row: an error if the pattern is one to it. */
+/* Calls regexp() with a pattern once, if the source has a row, so that a pattern which it refuses
+** is an error as on the source. */
 int bloom_index_regexp_try(bloom_index *index, sqlite3_value *pattern);
 
-/* Sets *literal to the longest bytes that each matching text has, and returns how many they are. */
+/* Sets *literal to the longest bytes that all terms require, and returns how many; 0: none. */
 size_t bloom_index_regexp_literal(const bloom_regexp *regexp, const uint8_t **literal);
 
 /* -- index_zones.c --------------------------------------------------------------------- */
