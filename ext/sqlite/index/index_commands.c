@@ -4,7 +4,6 @@
 #include "index_merge.h"
 #include "index_source.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 /* == 'merge' and 'rebuild' ============================================================= */
@@ -70,7 +69,6 @@ static int commands_rebuild(bloom_index *index, sqlite3_int64 max_rows){
   const uint64_t checksum = index->config.checksum;
   const int is_of_1_2 = index->is_of_1_2;
   int rc;
-  index->is_config_stale = 1;
   sqlite3_free(index->config.source);
   index->config.source = sqlite3_mprintf("%s", index->source_name);
   rc = index->config.source ? bloom_index_config_renew(index) : SQLITE_NOMEM;
@@ -85,7 +83,7 @@ static int commands_rebuild(bloom_index *index, sqlite3_int64 max_rows){
      && (is_of_1_2 || index->source.doubt || checksum!=index->config.checksum) ){
     rc = bloom_index_triggers_make(index, index->source_name, 0);
   }
-  index->is_config_stale &= rc!=SQLITE_OK;
+  if( rc!=SQLITE_OK ) index->config.checksum = 0; /* what it wrote is taken back */
   index->is_checked = 0;
   return rc;
 }
@@ -121,12 +119,9 @@ static int merge_rows(bloom_index *index, sqlite3_int64 max_rows){
 
 /* Does what 'rebuild' does, of max_rows rows, where the doubt is in the file; else fails. */
 static int merge_heal(bloom_index *index, const char *doubt, sqlite3_int64 max_rows){
-  sqlite3_int64 is_seen = 0;
-  /* An authorizer that hides rows of the schema is the connection's own. */
-  int rc = bloom_index_is_seen(index, &is_seen);
-  if( rc==SQLITE_OK ) rc = commands_check_rebuild(index);
+  const int rc = commands_check_rebuild(index);
   if( rc!=SQLITE_OK ) return rc;
-  if( !is_seen || !index->source.can_heal ){
+  if( !index->source.can_heal ){
     return bloom_index_fail(index, "bloom_index: %s: %s", index->name, doubt);
   }
   return commands_rebuild(index, max_rows);
@@ -168,25 +163,12 @@ typedef struct index_checker {
   char **finding;
 } index_checker;
 
-/* Sets *finding by a format of sqlite3_mprintf(). */
-static int index_check_say(char **finding, const char *format, ...){
-  va_list arguments;
-  va_start(arguments, format);
-  *finding = sqlite3_vmprintf(format, arguments);
-  va_end(arguments);
-  return *finding ? SQLITE_OK : SQLITE_NOMEM;
-}
-
 /* Sets *finding to what an index has, words that are freed, and the command that repairs it. */
 static int index_check_say_repair(const bloom_index *index, char *words, const char *command,
                                   char **finding){
-  char *name = bloom_sql_name(index->name);
-  const int rc = name && words
-    ? index_check_say(finding, "bloom_index: %s%s; INSERT INTO %s(%s) VALUES ('%s') repairs it",
-                      index->name, words, name, name, command) : SQLITE_NOMEM;
-  sqlite3_free(name);
-  sqlite3_free(words);
-  return rc;
+  char *whole = words ? sqlite3_mprintf("bloom_index: %s%z", index->name, words) : NULL;
+  *finding = bloom_command_say(whole, index->name, command, "repairs it");
+  return *finding ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 /* Says that a row is missing; by is what should have it. */
@@ -384,8 +366,10 @@ static int index_check_state(bloom_index *index, bloom_checker checker,
     *finding = NULL;
     return SQLITE_OK;
   }
-  if( doubt ) rc = index_check_say(finding, "bloom_index: %s: %s", index->name, doubt);
-  sqlite3_free(doubt);
+  if( doubt ){
+    *finding = sqlite3_mprintf("bloom_index: %s: %z", index->name, doubt);
+    if( *finding==NULL ) rc = SQLITE_NOMEM;
+  }
   if( rc!=SQLITE_OK || *finding ) return rc;
   rc = bloom_index_layout_read(index, layout);
   if( (rc & 0xff)!=SQLITE_CORRUPT ) return rc;

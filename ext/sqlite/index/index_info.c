@@ -50,11 +50,11 @@ static void info_set(info_cursor *info, int column, sqlite3_int64 number){
   info->has |= COLUMN_BIT(column);
 }
 
-/* Sets the note, which is freed, unless there is one; NULL: SQLITE_NOMEM. */
+/* Sets the note, which is freed with the cursor; NULL: SQLITE_NOMEM. */
 static int info_set_note(info_cursor *info, char *note){
-  if( info->note ) sqlite3_free(note);
-  else info->note = note;
-  return info->note ? SQLITE_OK : SQLITE_NOMEM;
+  assert( info->note==NULL );
+  info->note = note;
+  return note ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 /* Takes words of an error as the note, without the module before them. */
@@ -193,32 +193,27 @@ static int info_find_bytes(info_cursor *info, const bloom_index *index, const in
 static int info_find_note(info_cursor *info, bloom_index *index, const index_layout *layout,
                           int is_damaged){
   const sqlite3_int64 num_unmerged = info->numbers[COLUMN_UNMERGED];
-  char *doubt = NULL, *name = bloom_sql_name(index->name);
-  int is_outweighed = 0, rc = name ? bloom_index_source_why_not_merge(index, &doubt) : SQLITE_NOMEM;
+  char *words = NULL;
+  int is_outweighed = 0, rc = bloom_index_source_why_not_merge(index, &words);
   info_set(info, COLUMN_SERVES, 0);
-  if( rc==SQLITE_OK && doubt ){
-    rc = info_set_note(info, doubt);
-  }else if( rc==SQLITE_OK && is_damaged ){
-    rc = info_set_note(info, sqlite3_mprintf("a page of the index is damaged; INSERT INTO %s(%s)"
-                                             " VALUES ('merge') repairs it", name, name));
-  }else if( rc==SQLITE_OK ){
-    if( layout->has_covered ) rc = bloom_index_cost_is_outweighed(index, layout, &is_outweighed);
-    else is_outweighed = num_unmerged>0;
-    info_set(info, COLUMN_SERVES, !is_outweighed);
-    if( rc==SQLITE_OK && is_outweighed && layout->has_covered ){
-      rc = info_set_note(info, sqlite3_mprintf("%lld rows changed since they were merged, and every"
-                                               " query reads the whole table; INSERT INTO %s(%s)"
-                                               " VALUES ('merge') makes queries faster",
-                                               info->numbers[COLUMN_CHANGED], name, name));
-    }else if( rc==SQLITE_OK
-              && (is_outweighed || num_unmerged>bloom_index_cost_most_unmerged(layout)) ){
-      rc = info_set_note(info, sqlite3_mprintf("%lld rows are not merged, and every query reads"
-                                               " them; INSERT INTO %s(%s) VALUES ('merge') makes"
-                                               " queries faster", num_unmerged, name, name));
-    }
+  if( rc!=SQLITE_OK || words ) return rc==SQLITE_OK ? info_set_note(info, words) : rc;
+  if( is_damaged ){
+    words = sqlite3_mprintf("a page of the index is damaged");
+    return info_set_note(info, bloom_command_say(words, index->name, "merge", "repairs it"));
   }
-  sqlite3_free(name);
-  return rc;
+  if( layout->has_covered ) rc = bloom_index_cost_is_outweighed(index, layout, &is_outweighed);
+  if( rc!=SQLITE_OK ) return rc;
+  info_set(info, COLUMN_SERVES, !is_outweighed && (layout->has_covered || num_unmerged==0));
+  if( is_outweighed ){
+    words = sqlite3_mprintf("%lld rows changed since they were merged, and every query reads the"
+                            " whole table", info->numbers[COLUMN_CHANGED]);
+  }else if( num_unmerged>(layout->has_covered ? bloom_index_cost_most_unmerged(layout) : 0) ){
+    words = sqlite3_mprintf("%lld rows are not merged, and every query reads them", num_unmerged);
+  }else{
+    return SQLITE_OK;
+  }
+  return info_set_note(info, bloom_command_say(words, index->name, "merge",
+                                               "makes queries faster"));
 }
 
 /* Reads the state by the source as it is now. */

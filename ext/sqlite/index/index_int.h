@@ -45,7 +45,8 @@ typedef struct index_config {
   /* The source has no INTEGER PRIMARY KEY: NAME_canary tells whether its rowids changed since. */
   int has_hidden_ids;
   uint32_t version;  /* of the SQLite that computed the values of virtual columns for entries */
-  uint64_t checksum; /* of the configuration's bytes, as they were read or written last */
+  uint64_t checksum; /* of the configuration's bytes, as they were read or written last; 0: it is to
+                     ** be read again */
 } index_config;
 
 typedef struct index_statement index_statement;
@@ -76,9 +77,9 @@ typedef struct index_source {
   int is_by_trigger_alone; /* the doubt is about a trigger of the user's, and nothing is damaged */
   int has_triggers;  /* all of ours are on it */
   int has_tables;    /* the index's own tables are there: else no command can run */
-  int can_heal;      /* 'merge' may do what 'rebuild' does: there is a doubt, in the file, and the
-                     ** source is that of the triggers, or, without any, has the recorded name and
-                     ** columns that are equal */
+  int can_heal;      /* 'merge' may do what 'rebuild' does: there is a doubt, no authorizer hides
+                     ** the schema, and the source is that of the triggers, or, without any, has
+                     ** the recorded name and columns that are equal */
 } index_source;
 
 /* The first and the last id of the source before a run of a statement wrote: index_cursor.c. */
@@ -105,7 +106,6 @@ typedef struct bloom_index {
   int is_declared;
   index_columns_state columns_state;
   int command_column;    /* the column that has the index's name and takes commands */
-  int is_config_stale;   /* a command that had changed config failed: it is to be read again */
 
   /* What the method found at its beginning: bloom_index_begin(). */
   int is_steady;  /* no other file can come under the database's name while the method runs */

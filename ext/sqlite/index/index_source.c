@@ -20,7 +20,8 @@ const char *bloom_index_key_name(const bloom_index *index, int key){
   return indexed->column>=0 ? index->columns.list[indexed->column].name : indexed->name;
 }
 
-void bloom_index_append_key(const bloom_index *index, sqlite3_str *sql, int key){
+/* Appends an indexed column, or NULL if it is gone. */
+static void source_append_key(const bloom_index *index, sqlite3_str *sql, int key){
   if( index->config.keys[key].column<0 ) sqlite3_str_appendall(sql, "NULL");
   else sqlite3_str_appendf(sql, "x.\"%w\"", bloom_index_key_name(index, key));
 }
@@ -40,7 +41,7 @@ int bloom_index_source_rows(bloom_index *index, sqlite3_stmt **rows, const char 
   sqlite3_str_appendf(sql, "SELECT x.\"%w\"", id);
   for(i=0; i<index->config.num_keys; i++){
     sqlite3_str_appendall(sql, ", ");
-    bloom_index_append_key(index, sql, i);
+    source_append_key(index, sql, i);
   }
   sqlite3_str_appendf(sql, " FROM " INDEX_SOURCE " NOT INDEXED WHERE x.\"%w\" %s ORDER BY x.\"%w\"",
                       index->schema, index->source_name, id, condition, id);
@@ -85,18 +86,13 @@ static int source_find_keys(bloom_index *index, const char *names, int *has_id){
 
 char *bloom_index_doubt_text(const bloom_index *index, int key){
   const char *doubt = key<0 ? index->source.doubt : index->config.keys[key].doubt;
-  char *name, *text;
+  char *words = key<0 ? sqlite3_mprintf("%s", doubt)
+    : sqlite3_mprintf("column %s %s", bloom_index_key_name(index, key), doubt);
   assert( doubt );
   /* Where tables are gone it says what to do already. */
-  if( key<0 && !index->source.has_tables ) return sqlite3_mprintf("%s", doubt);
-  name = bloom_sql_name(index->name);
-  text = name ? sqlite3_mprintf("%s%s%s%s; INSERT INTO %s(%s) VALUES ('%s') repairs it",
-                                key<0 ? "" : "column ",
-                                key<0 ? "" : bloom_index_key_name(index, key), key<0 ? "" : " ",
-                                doubt, name, name,
-                                index->source.can_heal ? "merge" : "rebuild") : NULL;
-  sqlite3_free(name);
-  return text;
+  if( key<0 && !index->source.has_tables ) return words;
+  return bloom_command_say(words, index->name, index->source.can_heal ? "merge" : "rebuild",
+                           "repairs it");
 }
 
 int bloom_index_source_why_not_merge(const bloom_index *index, char **doubt){
@@ -143,31 +139,29 @@ static const struct {
 };
 #define INDEX_AFTER_UPDATE 4 /* the one whose text tells names: source_find_keys() */
 
-/* Sets *is_own to whether a trigger is one of the index's, data: it has the name and the form of
-** one, and all it does is to note ids.  Those of bloom 1.1 have a clause behind the VALUES. */
+/* Sets *is_own to whether a trigger is one of the index's, data: it has the name, the event and the
+** table of one, and all it does is to note ids. */
 static int triggers_is_own(const void *data, const char *name, const char *table, const char *sql,
                            int *is_own){
   const bloom_index *index = data;
   const int number = bloom_trigger_number(index->name, name, index_trigger_suffixes,
                                           INDEX_NUM_TRIGGERS);
-  const bloom_token action = bloom_trigger_action(sql);
-  bloom_token token = action;
+  bloom_token token = bloom_trigger_action(sql);
+  const char *action = token.text;
   char *begin, *what;
-  int num_statements = 0;
+  int has_memory, num_statements = 0;
   *is_own = 0;
   if( number==INDEX_NUM_TRIGGERS ) return SQLITE_OK;
   begin = sqlite3_mprintf("CREATE TRIGGER \"%w\" %s ON \"%w\" WHEN ", name,
                           index_triggers[number].event, table);
   what = sqlite3_mprintf("BEGIN INSERT INTO \"%w_changed\"(id", index->name);
+  has_memory = begin && what;
   for(; token.num_chars; token=bloom_token_after(token)) num_statements += token.kind==';';
-  *is_own = begin && what && num_statements==1 && strncmp(sql, begin, strlen(begin))==0
-    && strncmp(action.text, what, strlen(what))==0
-    && (strncmp(action.text + strlen(what), ") VALUES (", 10)==0
-        || strncmp(action.text + strlen(what), ", rowid) VALUES (", 17)==0);
-  num_statements = begin && what;
+  *is_own = has_memory && num_statements==1 && strncmp(sql, begin, strlen(begin))==0
+    && strncmp(action, what, strlen(what))==0;
   sqlite3_free(begin);
   sqlite3_free(what);
-  return num_statements ? SQLITE_OK : SQLITE_NOMEM;
+  return has_memory ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 static bloom_follower index_follower(const bloom_index *index){
@@ -199,11 +193,6 @@ int bloom_index_check_names(bloom_index *index, const char *tables, int is_creat
 int bloom_index_triggers_drop(bloom_index *index){
   const bloom_follower follower = index_follower(index);
   return bloom_follow_drop(&follower, triggers_is_own);
-}
-
-int bloom_index_is_seen(const bloom_index *index, sqlite3_int64 *is_seen){
-  const bloom_follower follower = index_follower(index);
-  return bloom_follow_is_seen(&follower, is_seen);
 }
 
 /* Returns the text of the trigger after an UPDATE; "" if there is none. */
@@ -341,7 +330,7 @@ static int source_look(bloom_index *index, const char *table, const bloom_follow
     const char *doubt = index->config.keys[i].doubt;
     num_changed += doubt && doubt!=doubt_of_version;
   }
-  source->can_heal = source->has_tables && !follow->has_other_triggers
+  source->can_heal = follow->is_seen && source->has_tables && !follow->has_other_triggers
     && (is_by_triggers ? source->doubt || num_changed>0 : num_own==0 && num_changed==0);
   return SQLITE_OK;
 }
@@ -395,10 +384,9 @@ static int source_find(bloom_index *index, index_need need){
 /* Makes sure that index->config is what the index there was made with. */
 static int source_find_config(bloom_index *index){
   int is_same = 1, rc = SQLITE_OK;
-  if( index->is_config_stale ){
+  if( index->config.checksum==0 ){ /* a command that changed it has failed */
     bloom_index_config_free(&index->config);
     rc = bloom_index_config_read(index);
-    index->is_config_stale = rc!=SQLITE_OK;
     index->is_checked = 0;
   }
   if( rc==SQLITE_OK && index->damage ){

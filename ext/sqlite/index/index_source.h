@@ -12,9 +12,6 @@
 ** gone is an error then, and never a text. */
 #define INDEX_SOURCE "\"%w\".\"%w\" AS x"
 
-/* Appends an indexed column, or NULL if it is gone. */
-void bloom_index_append_key(const bloom_index *index, sqlite3_str *sql, int key);
-
 /* Returns an indexed column's name, for people. */
 const char *bloom_index_key_name(const bloom_index *index, int key);
 
@@ -72,9 +69,6 @@ int bloom_index_triggers_drop(bloom_index *index);
 ** NAME_changed, which may keep notes out; and names all of it, with the SQL that takes it away.
 ** tables: names as SQL, which nothing else may have. */
 int bloom_index_check_names(bloom_index *index, const char *tables, int is_create);
-
-/* Sets *is_seen to whether the schema shows the index: an authorizer may hide it. */
-int bloom_index_is_seen(const bloom_index *index, sqlite3_int64 *is_seen);
 
 #define INDEX_NUM_TRIGGERS 5
 

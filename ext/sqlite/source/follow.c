@@ -25,6 +25,17 @@ bloom_command bloom_command_read(const char *text, sqlite3_int64 *max_rows){
   return *text==0 && *max_rows>0 ? BLOOM_COMMAND_MERGE : BLOOM_COMMAND_NONE;
 }
 
+char *bloom_command_say(
+  char *words, const char *name, const char *command, const char *effect
+){
+  char *quoted = words ? bloom_sql_name(name) : NULL;
+  char *text = quoted ? sqlite3_mprintf("%s; INSERT INTO %s(%s) VALUES ('%s') %s", words, quoted,
+                                        quoted, command, effect) : NULL;
+  sqlite3_free(quoted);
+  sqlite3_free(words);
+  return text;
+}
+
 /* -- The database that is meant ------------------------------------------------------------- */
 
 void *bloom_database_file(sqlite3 *db, const char *schema){
@@ -108,12 +119,12 @@ typedef struct schema_object {
   const char *type, *name, *table, *sql;
 } schema_object;
 
-/* Compiles a SELECT of all triggers, and of what else is on a table whose name begins with the
-** follower's and _, after which ` is the next character. */
+/* Compiles a SELECT of all triggers, of the virtual table, and of what is on tables whose names
+** begin with its name and _, after which ` is the next character. */
 static int prepare_objects(const bloom_follower *follower, sqlite3_stmt **row){
   return bloom_sql_prepare(follower->connection, row,
     "SELECT type, name, tbl_name, sql FROM \"%w\".sqlite_master WHERE type = 'trigger'"
-    " OR tbl_name COLLATE NOCASE BETWEEN '%q_' AND '%q`' ORDER BY rowid", follower->schema,
+    " OR tbl_name COLLATE NOCASE BETWEEN '%q' AND '%q`' ORDER BY rowid", follower->schema,
     follower->name, follower->name);
 }
 
@@ -185,6 +196,7 @@ int bloom_follow_read(const bloom_follower *follower, bloom_follow *follow){
       rc = follow_trigger(follower, &object, guard, follow);
       continue;
     }
+    follow->is_seen |= sqlite3_stricmp(object.table, follower->name)==0;
     rc = follower->is_own_table(follower->data, object.name, object.table, object.sql, &is_own);
     if( rc==SQLITE_OK && is_own ) follow->num_tables++;
     else follow->has_other_objects |= is_table(follower, object.table, follower->written);
@@ -192,14 +204,6 @@ int bloom_follow_read(const bloom_follower *follower, bloom_follow *follow){
   sqlite3_free(guard);
   if( !follow->has_guard ) follow->is_made_again = follow->own.num_rows>0;
   return bloom_sql_end(row, rc);
-}
-
-int bloom_follow_is_seen(const bloom_follower *follower, sqlite3_int64 *is_seen){
-  *is_seen = 0;
-  return bloom_sql_integer(follower->connection, is_seen, "SELECT 1 FROM \"%w\".sqlite_master"
-                           " WHERE type = 'table' AND rootpage = 0 AND sql IS NOT NULL"
-                           " AND name = %Q COLLATE NOCASE AND tbl_name = %Q COLLATE NOCASE",
-                           follower->schema, follower->name, follower->name);
 }
 
 int bloom_trigger_number(

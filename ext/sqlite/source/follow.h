@@ -36,6 +36,12 @@ typedef enum bloom_checker {
 /* Returns the command that a text is.  *max_rows is the N of 'merge=N', 0 of 'merge'. */
 bloom_command bloom_command_read(const char *text, sqlite3_int64 *max_rows);
 
+/* Returns words, which are freed, and behind them the SQL of a command of a virtual table, and what
+** it does, "repairs it".  To be freed; NULL when out of memory, or words are NULL. */
+char *bloom_command_say(
+  char *words, const char *name, const char *command, const char *effect
+);
+
 /* -- The database that is meant ------------------------------------------------------------- */
 
 /*
@@ -121,6 +127,7 @@ typedef struct bloom_triggers {
 
 /* What a schema has of a follower. */
 typedef struct bloom_follow {
+  int is_seen;           /* it itself: else an authorizer hides the schema */
   bloom_triggers own;
   bloom_triggers newer;  /* others on the table of its own, which came after the guard */
   int are_on_one_table;  /* its own; there is one */
@@ -138,9 +145,6 @@ void bloom_follow_free(bloom_follow *follow);
 
 /* Drops the triggers for which is_own, which gets follower->data, says yes. */
 int bloom_follow_drop(const bloom_follower *follower, bloom_is_own *is_own);
-
-/* Sets *is_seen to whether the schema shows the follower: an authorizer may hide it. */
-int bloom_follow_is_seen(const bloom_follower *follower, sqlite3_int64 *is_seen);
 
 /* Returns the number of the suffix that the name of a trigger ends with, behind that of the virtual
 ** table; num_suffixes if it is none of them. */

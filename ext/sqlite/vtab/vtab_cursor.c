@@ -311,7 +311,6 @@ static int find_standalone_note(
 
 /* Sets *note, to be freed, to what users should know of the filter, or to NULL. */
 static int find_note(const bloom_vtab *vtab, const vtab_snapshot *snapshot, char **note){
-  const char *name = vtab->quoted_name;
   const sqlite3_int64 num_unmerged = snapshot->num_unmerged;
   *note = NULL;
   if( vtab->args.table==NULL ) return find_standalone_note(vtab, snapshot, note);
@@ -319,11 +318,11 @@ static int find_note(const bloom_vtab *vtab, const vtab_snapshot *snapshot, char
     *note = bloom_vtab_say_doubt(vtab, snapshot->doubt);
   }else if( num_unmerged>MANY_UNMERGED
             || (num_unmerged>=FEW_UNMERGED && num_unmerged>snapshot->num_keys / 10) ){
-    *note = sqlite3_mprintf("%lld keys are not merged; INSERT INTO %s(%s) VALUES ('merge') makes"
-                            " look-ups faster", num_unmerged, name, name);
+    *note = bloom_command_say(sqlite3_mprintf("%lld keys are not merged", num_unmerged), vtab->name,
+                              "merge", "makes look-ups faster");
   }else if( snapshot->layout.num_filled>snapshot->layout.layers[0].capacity ){
-    *note = sqlite3_mprintf("it has more keys than room; INSERT INTO %s(%s) VALUES ('rebuild')"
-                            " makes it larger", name, name);
+    *note = bloom_command_say(sqlite3_mprintf("it has more keys than room"), vtab->name, "rebuild",
+                              "makes it larger");
   }else{
     return SQLITE_OK;
   }
@@ -548,9 +547,9 @@ static int find_missed(bloom_vtab *vtab, vtab_snapshot *snapshot, char **finding
   rc = bloom_sql_end(row, rc);
   bloom_vtab_args_free(&triggers.args);
   if( rc!=SQLITE_OK || num_missed==0 ) return rc;
-  *finding = sqlite3_mprintf("bloom: %s misses %lld of the %lld keys of its source table; INSERT"
-                             " INTO %s(%s) VALUES ('rebuild') repairs it", vtab->name, num_missed,
-                             num_keys, vtab->quoted_name, vtab->quoted_name);
+  *finding = sqlite3_mprintf("bloom: %s misses %lld of the %lld keys of its source table",
+                             vtab->name, num_missed, num_keys);
+  *finding = bloom_command_say(*finding, vtab->name, "rebuild", "repairs it");
   return *finding ? SQLITE_OK : SQLITE_NOMEM;
 }
 

@@ -280,6 +280,7 @@ int bloom_vtab_drop_triggers(const bloom_vtab *vtab, int is_for_good);
 typedef struct bloom_vtab_triggers {
   bloom_vtab_doubt doubt; /* of them and of the journal, columns left out */
   int are_newest;         /* each has the newest text */
+  int is_seen;            /* no authorizer hides the schema */
   /* the table and the columns, as they are called now; else table is NULL */
   bloom_vtab_args args;
 } bloom_vtab_triggers;

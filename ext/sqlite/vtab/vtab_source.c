@@ -234,7 +234,7 @@ int bloom_vtab_read_triggers(const bloom_vtab *vtab, bloom_vtab_triggers *trigge
   const bloom_follower follower = bloom_vtab_follower(vtab);
   bloom_follow found;
   int rc = bloom_follow_read(&follower, &found);
-  *triggers = (bloom_vtab_triggers){.doubt = BLOOM_VTAB_NO_SOURCE,
+  *triggers = (bloom_vtab_triggers){.doubt = BLOOM_VTAB_NO_SOURCE, .is_seen = found.is_seen,
                                     .args = {.size = vtab->args.size,
                                              .capacity = vtab->args.capacity}};
   if( rc==SQLITE_OK && found.are_on_one_table ){
@@ -460,18 +460,15 @@ static int check_columns(bloom_vtab *vtab, bloom_vtab_args *args, bloom_vtab_dou
 
 /* Sets vtab->schema_doubt to what the schema says, that of TEMP left out. */
 static int find_schema_doubt(bloom_vtab *vtab){
-  const bloom_follower follower = bloom_vtab_follower(vtab);
   bloom_vtab_triggers triggers;
   bloom_vtab_doubt doubt;
-  sqlite3_int64 is_seen;
   int rc = bloom_vtab_read_triggers(vtab, &triggers);
   assert(vtab->has_layout);
   doubt = triggers.doubt;
   if( rc==SQLITE_OK && !doubt ) rc = check_columns(vtab, &triggers.args, &doubt);
   if( rc==SQLITE_OK && !doubt && triggers.args.has_namesake ) doubt = BLOOM_VTAB_HAS_NAMESAKE;
-  if( rc==SQLITE_OK && doubt && doubt!=BLOOM_VTAB_HAS_NAMESAKE ){
-    rc = bloom_follow_is_seen(&follower, &is_seen);
-    if( !is_seen ) doubt = BLOOM_VTAB_DENIED_SCHEMA;
+  if( doubt && doubt!=BLOOM_VTAB_HAS_NAMESAKE && !triggers.is_seen ){
+    doubt = BLOOM_VTAB_DENIED_SCHEMA;
   }
   bloom_vtab_args_free(&triggers.args);
   if( rc==SQLITE_OK ) vtab->schema_doubt = doubt;
@@ -574,17 +571,16 @@ static const char *const doubt_texts[] = {
 };
 
 char *bloom_vtab_say_doubt(const bloom_vtab *vtab, bloom_vtab_doubt doubt){
-  const char *name = vtab->quoted_name, *why = doubt_texts[doubt];
+  const int is_namesake = doubt==BLOOM_VTAB_HAS_NAMESAKE;
+  char *words = sqlite3_mprintf(BLOOM_VTAB_SAYS_MAYBE " because %s", doubt_texts[doubt]);
   assert(doubt>BLOOM_VTAB_CERTAIN);
-  if( doubt<BLOOM_VTAB_NO_SOURCE ) return sqlite3_mprintf(BLOOM_VTAB_SAYS_MAYBE " because %s", why);
+  if( doubt<BLOOM_VTAB_NO_SOURCE ) return words;
   /* Where 'merge' repairs it, that makes no more anew than it has to. */
   if( doubt>BLOOM_VTAB_HAS_NAMESAKE ){
-    return sqlite3_mprintf(BLOOM_VTAB_SAYS_MAYBE " because %s; INSERT INTO %s(%s) VALUES ('merge')"
-                           " repairs it", why, name, name);
+    return bloom_command_say(words, vtab->name, "merge", "repairs it");
   }
-  return sqlite3_mprintf(BLOOM_VTAB_SAYS_MAYBE " because %s; INSERT INTO %s(%s) VALUES ('rebuild')"
-                         " %s%s; else drop it and create it again", why, name, name,
-                         doubt==BLOOM_VTAB_HAS_NAMESAKE ? "takes that one"
-                           : "repairs it, if its table is still called ",
-                         doubt==BLOOM_VTAB_HAS_NAMESAKE ? "" : vtab->args.table);
+  words = bloom_command_say(words, vtab->name, "rebuild", is_namesake ? "takes that one"
+                            : "repairs it, if its table is still called ");
+  return words ? sqlite3_mprintf("%z%s; else drop it and create it again", words,
+                                 is_namesake ? "" : vtab->args.table) : NULL;
 }
