@@ -100,7 +100,7 @@ static bloom_zone_span span_of(const value *v, bloom_zone_order order, int utf16
   if( v->type=='i' ) return bloom_zone_of_number((double)v->integer, 0);
   if( v->type=='r' ) return bloom_zone_of_number(v->real, 0);
   if( v->type=='t' ) return bloom_zone_of_text(v->text, v->num_bytes, order, utf16 && order==BLOOM_ZONE_BINARY);
-  return bloom_zone_of_blob();
+  return bloom_zone_of_blobs;
 }
 
 /* ---- random values ---------------------------------------------------------- */
@@ -239,10 +239,10 @@ TEST(a_zone_never_denies_what_it_has){
     value values[600];
     const size_t num_values = 1 + rng_below(&random, rng_below(&random, 4) ? 20 : COUNT_OF(values));
     const int64_t writers[2] = {1700000000, 1700000000 + (int64_t)rng_below(&random, 100000)};
-    bloom_zone zones[BLOOM_ZONES_PER_ROW], again[BLOOM_ZONES_PER_ROW], zone = bloom_zone_empty(), all = bloom_zone_empty(), read;
+    bloom_zone zones[BLOOM_ZONES_PER_ROW], again[BLOOM_ZONES_PER_ROW], zone = bloom_zone_empty, all = bloom_zone_empty, read;
     uint8_t packed[BLOOM_ZONE_ROW_BYTES];
     size_t i, j, num_bytes;
-    for(i=0; i<BLOOM_ZONES_PER_ROW; i++) zones[i] = bloom_zone_empty();
+    for(i=0; i<BLOOM_ZONES_PER_ROW; i++) zones[i] = bloom_zone_empty;
     for(i=0; i<num_values; i++){
       values[i] = random_value(&random, its, writers[i%2]);
       bloom_zone_add(&zone, span_of(&values[i], order, utf16));
@@ -307,13 +307,13 @@ static bloom_zone_key naive_gap(bloom_zone_key a, bloom_zone_key b){
 
 /* By sorting all spans: the largest of the gaps between what is below and what is above. */
 static bloom_zone naive_zone(bloom_zone_span *spans, size_t num_spans){
-  bloom_zone zone = {{spans[0], bloom_zone_nothing()}, 0};
+  bloom_zone zone = {{spans[0], bloom_zone_nothing}, 0};
   bloom_zone_span below = spans[0], above;
   bloom_zone_key gap, largest = {{0}};
   size_t i, j;
   qsort(spans, num_spans, sizeof(*spans), compare_spans);
   for(i=0; i<num_spans; i++){
-    above = bloom_zone_nothing();
+    above = bloom_zone_nothing;
     for(j=i; j<num_spans; j++) above = bloom_zone_hull(above, spans[j]);
     if( i==0 ){
       zone.spans[0] = above;
@@ -343,7 +343,7 @@ TEST(zones_are_cut_at_the_largest_gap){
     const bloom_zone_order order = (bloom_zone_order)rng_below(&random, 3);
     const size_t num_values = 1 + rng_below(&random, rng_below(&random, 8) ? 12 : 200);
     const int64_t writers[2] = {1700000000, 1700000000 + (int64_t)rng_below(&random, 100000)};
-    bloom_zone zone = bloom_zone_empty();
+    bloom_zone zone = bloom_zone_empty;
     for(i=0; i<num_values; i++){
       const bloom_zone before = zone;
       const int num_before = (key_compare(&zone.spans[0].min, &zone.spans[0].max)<=0) + (key_compare(&zone.spans[1].min, &zone.spans[1].max)<=0);
@@ -363,7 +363,7 @@ TEST(few_values_far_away_do_not_spoil_the_rest){
   size_t round, i;
   for(round=0; round<test_share(2000); round++){
     const bloom_zone_span between = bloom_zone_of_number(1699950000.0, 0);
-    bloom_zone zone = bloom_zone_empty();
+    bloom_zone zone = bloom_zone_empty;
     for(i=0; i<256; i++){
       const double at = 1700000000.0 + (double)rng_below(&random, 1000);
       bloom_zone_add(&zone, bloom_zone_of_number(rng_below(&random, round%2 ? 2 : 40)==0 ? (round%3 ? at - 86400 : 0) : at, 0));
@@ -375,7 +375,7 @@ TEST(few_values_far_away_do_not_spoil_the_rest){
 /* A value that is two things is in one span, so that two conditions may each mean another. */
 TEST(no_value_is_divided){
   const bloom_zone_span both = bloom_zone_hull(bloom_zone_of_number(10, 1), bloom_zone_of_text((const uint8_t *)"10", 2, BLOOM_ZONE_BINARY, 0));
-  bloom_zone zone = bloom_zone_empty();
+  bloom_zone zone = bloom_zone_empty;
   int i;
   bloom_zone_add(&zone, bloom_zone_of_number(12, 0));
   bloom_zone_add(&zone, both);
@@ -388,10 +388,10 @@ TEST(no_value_is_divided){
 }
 
 TEST(zones_of_nothing_and_of_everything){
-  bloom_zone_span all = bloom_zone_everything(), none = bloom_zone_nothing();
+  bloom_zone_span all = bloom_zone_everything, none = bloom_zone_nothing;
   bloom_zone zones[BLOOM_ZONES_PER_ROW], read[BLOOM_ZONES_PER_ROW];
   uint8_t packed[BLOOM_ZONE_ROW_BYTES];
-  bloom_zone zone = bloom_zone_empty();
+  bloom_zone zone = bloom_zone_empty;
   size_t i, num_bytes;
   assert_false(bloom_zone_is_there(&zone) || bloom_zone_has(&zone, &none));
   assert_int_equal(bloom_zone_add(&zone, none), 1);
@@ -403,7 +403,7 @@ TEST(zones_of_nothing_and_of_everything){
   assert_true(zone.has_null);
   assert_true(bloom_zone_meets(&zone.spans[0], &all, 1));
   assert_false(bloom_zone_meets(&zone.spans[0], &none, 0));
-  for(i=0; i<BLOOM_ZONES_PER_ROW; i++) zones[i] = bloom_zone_empty();
+  for(i=0; i<BLOOM_ZONES_PER_ROW; i++) zones[i] = bloom_zone_empty;
   num_bytes = bloom_zone_row_pack(zones, 1, 2, packed);
   assert_int_equal(num_bytes, BLOOM_ZONE_ROW_HEAD);
   assert_true(bloom_zone_row_unpack(packed, num_bytes, 1, 2, read));
@@ -420,7 +420,7 @@ TEST(a_row_that_is_another_or_damaged_is_none){
   uint8_t packed[BLOOM_ZONE_ROW_BYTES + 1] = {0};
   size_t i, num_bytes;
   for(i=0; i<BLOOM_ZONES_PER_ROW; i++){
-    zones[i] = bloom_zone_empty();
+    zones[i] = bloom_zone_empty;
     bloom_zone_add(&zones[i], bloom_zone_of_number(1.25*(double)i, 0));
     bloom_zone_add(&zones[i], bloom_zone_of_text((const uint8_t *)"2026-11-29", 10, BLOOM_ZONE_BINARY, 0));
   }
@@ -439,7 +439,7 @@ TEST(a_row_that_is_another_or_damaged_is_none){
 
 TEST(a_zone_has_what_one_of_its_spans_has){
   const bloom_zone zone = {{bloom_zone_hull(bloom_zone_of_number(1, 0), bloom_zone_of_number(5, 0)), bloom_zone_of_number(9, 0)}, 1};
-  const bloom_zone_span two = bloom_zone_of_number(2, 0), nine = bloom_zone_of_number(9, 0), nearly = bloom_zone_of_number(9, 1), none = bloom_zone_nothing();
+  const bloom_zone_span two = bloom_zone_of_number(2, 0), nine = bloom_zone_of_number(9, 0), nearly = bloom_zone_of_number(9, 1), none = bloom_zone_nothing;
   const bloom_zone_span across = bloom_zone_hull(two, nine), six = bloom_zone_of_number(6, 0);
   assert_true(bloom_zone_has(&zone, &two) && bloom_zone_has(&zone, &nine) && bloom_zone_has(&zone, &none));
   assert_false(bloom_zone_has(&zone, &nearly) || bloom_zone_has(&zone, &across) || bloom_zone_has(&zone, &six));
@@ -454,7 +454,7 @@ TEST(few_bytes_of_a_key_are_kept){
   bloom_zone_span asked;
   size_t i, num_bytes;
   for(i=0; i<BLOOM_ZONES_PER_ROW; i++){
-    zones[i] = bloom_zone_empty();
+    zones[i] = bloom_zone_empty;
     bloom_zone_add(&zones[i], bloom_zone_of_number(1700000000.0 + (double)i*600, 0));
     bloom_zone_add(&zones[i], bloom_zone_of_number(1700000599.0 + (double)i*600, 0));
   }
@@ -465,7 +465,7 @@ TEST(few_bytes_of_a_key_are_kept){
   assert_true(bloom_zone_row_unpack(packed, num_bytes, 1, 2, read));
   assert_memory_equal(read, zones, sizeof(zones));
   /* Texts: their largest keys grow by what begins with them. */
-  for(i=0; i<BLOOM_ZONES_PER_ROW; i++) zones[i] = bloom_zone_empty();
+  for(i=0; i<BLOOM_ZONES_PER_ROW; i++) zones[i] = bloom_zone_empty;
   bloom_zone_add(&zones[5], bloom_zone_of_text((const uint8_t *)"12345678", 8, BLOOM_ZONE_BINARY, 0));
   bloom_zone_add(&zones[6], bloom_zone_of_text((const uint8_t *)"1234\xc3\xa4", 6, BLOOM_ZONE_BINARY, 1));
   num_bytes = bloom_zone_row_pack(zones, 1, 2, packed);
@@ -496,12 +496,12 @@ TEST(known_rows){
   bloom_zone rows[3][BLOOM_ZONES_PER_ROW];
   size_t i, row;
   for(row=0; row<3; row++){
-    for(i=0; i<BLOOM_ZONES_PER_ROW; i++) rows[row][i] = bloom_zone_empty();
+    for(i=0; i<BLOOM_ZONES_PER_ROW; i++) rows[row][i] = bloom_zone_empty;
   }
   for(i=0; i<COUNT_OF(times); i++) bloom_zone_add(&rows[0][0], bloom_zone_of_number(times[i], 0));
   bloom_zone_add(&rows[0][31], rows[0][0].spans[0]);
-  bloom_zone_add(&rows[0][0], bloom_zone_nothing());
-  bloom_zone_add(&rows[0][7], bloom_zone_nothing());
+  bloom_zone_add(&rows[0][0], bloom_zone_nothing);
+  bloom_zone_add(&rows[0][7], bloom_zone_nothing);
   for(i=0; i<COUNT_OF(words); i++) bloom_zone_add(&rows[1][2], bloom_zone_of_text((const uint8_t *)words[i], strlen(words[i]), BLOOM_ZONE_NOCASE, 0));
   bloom_zone_add(&rows[2][1], bloom_zone_hull(bloom_zone_of_text((const uint8_t *)"10", 2, BLOOM_ZONE_BINARY, 0), bloom_zone_of_number(10, 1)));
   bloom_zone_add(&rows[2][1], bloom_zone_of_number(12, 0));
@@ -523,7 +523,7 @@ TEST(lists_are_sorted_and_searched){
     size_t num_sorted;
     for(i=0; i<num_spans; i++){
       const double from = (double)rng_below(&random, 1000);
-      list[i] = rng_below(&random, 20)==0 ? bloom_zone_nothing()
+      list[i] = rng_below(&random, 20)==0 ? bloom_zone_nothing
               : bloom_zone_hull(bloom_zone_of_number(from, 0), bloom_zone_of_number(from + (double)rng_below(&random, 3), 0));
       sorted[i] = list[i];
     }

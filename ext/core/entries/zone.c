@@ -11,13 +11,13 @@
 /* Classes; the first and the last are below and above every value. */
 enum { CLASS_BELOW = 0, CLASS_NUMBER = 1, CLASS_TEXT = 2, CLASS_BLOB = 3, CLASS_ABOVE = 255 };
 
-/* Returns a key of a class with all other bytes alike. */
-static bloom_zone_key zone_bound(uint8_t class, uint8_t byte){
-  bloom_zone_key key;
-  memset(key.bytes, byte, sizeof(key.bytes));
-  key.bytes[0] = class;
-  return key;
-}
+const bloom_zone_span bloom_zone_nothing = {{{CLASS_ABOVE}}, {{CLASS_BELOW}}};
+const bloom_zone_span bloom_zone_everything = {{{CLASS_BELOW}}, {{CLASS_ABOVE}}};
+const bloom_zone_span bloom_zone_of_texts = {{{CLASS_TEXT}}, {{CLASS_BLOB}}};
+const bloom_zone_span bloom_zone_of_blobs = {{{CLASS_BLOB}}, {{CLASS_BLOB}}};
+
+const bloom_zone bloom_zone_empty
+  = {{{{{CLASS_ABOVE}}, {{CLASS_BELOW}}}, {{{CLASS_ABOVE}}, {{CLASS_BELOW}}}}, 0};
 
 int bloom_zone_compare(const bloom_zone_key *a, const bloom_zone_key *b){
   return memcmp(a->bytes, b->bytes, sizeof(a->bytes));
@@ -39,8 +39,7 @@ static uint64_t zone_ordered_bits(double real){
 
 bloom_zone_span bloom_zone_of_number(double real, int is_inexact){
   const uint64_t bits = zone_ordered_bits(real), step = is_inexact ? 1 : 0;
-  bloom_zone_span span;
-  span.min = span.max = zone_bound(CLASS_NUMBER, 0);
+  bloom_zone_span span = {{{CLASS_NUMBER}}, {{CLASS_NUMBER}}};
   bloom_store64_be(span.min.bytes + 1, bits - step);
   bloom_store64_be(span.max.bytes + 1, bits + step);
   return span;
@@ -48,9 +47,8 @@ bloom_zone_span bloom_zone_of_number(double real, int is_inexact){
 
 bloom_zone_span bloom_zone_of_text(const uint8_t *text, size_t num_bytes, bloom_zone_order order,
                                    int is_ascii){
-  bloom_zone_span span;
+  bloom_zone_span span = {{{CLASS_TEXT}}, {{0}}};
   size_t i;
-  span.min = zone_bound(CLASS_TEXT, 0);
   /* RTRIM compares without the blanks at the end. */
   while( order==BLOOM_ZONE_RTRIM && num_bytes>0 && text[num_bytes-1]==' ' ) num_bytes--;
   for(i=0; i<num_bytes && i<BLOOM_ZONE_TEXT_BYTES; i++){
@@ -71,30 +69,10 @@ bloom_zone_span bloom_zone_of_text(const uint8_t *text, size_t num_bytes, bloom_
   return span;
 }
 
-bloom_zone_span bloom_zone_of_blob(void){
-  return (bloom_zone_span){zone_bound(CLASS_BLOB, 0), zone_bound(CLASS_BLOB, 0)};
-}
-
-bloom_zone_span bloom_zone_all_texts(void){
-  return (bloom_zone_span){zone_bound(CLASS_TEXT, 0), zone_bound(CLASS_TEXT, 0xff)};
-}
-
-bloom_zone_span bloom_zone_everything(void){
-  return (bloom_zone_span){zone_bound(CLASS_BELOW, 0), zone_bound(CLASS_ABOVE, 0)};
-}
-
-bloom_zone_span bloom_zone_nothing(void){
-  return (bloom_zone_span){zone_bound(CLASS_ABOVE, 0), zone_bound(CLASS_BELOW, 0)};
-}
-
 bloom_zone_span bloom_zone_hull(bloom_zone_span a, bloom_zone_span b){
   if( bloom_zone_compare(&b.min, &a.min)<0 ) a.min = b.min;
   if( bloom_zone_compare(&b.max, &a.max)>0 ) a.max = b.max;
   return a;
-}
-
-bloom_zone_key bloom_zone_lowest(void){
-  return zone_bound(CLASS_BELOW, 0);
 }
 
 bloom_zone_value bloom_zone_value_of(const bloom_zone_key *key){
@@ -132,10 +110,6 @@ static bloom_zone_key zone_gap(const bloom_zone_key *a, const bloom_zone_key *b)
   return gap;
 }
 
-bloom_zone bloom_zone_empty(void){
-  return (bloom_zone){{bloom_zone_nothing(), bloom_zone_nothing()}, 0};
-}
-
 int bloom_zone_is_there(const bloom_zone *zone){
   return zone->has_null || !bloom_zone_is_empty(&zone->spans[0]);
 }
@@ -157,7 +131,7 @@ int bloom_zone_add(bloom_zone *zone, bloom_zone_span span){
     spans[1] = is_above ? spans[2] : bloom_zone_hull(spans[1], spans[2]);
   }
   zone->spans[0] = spans[0];
-  zone->spans[1] = num_spans>1 ? spans[1] : bloom_zone_nothing();
+  zone->spans[1] = num_spans>1 ? spans[1] : bloom_zone_nothing;
   return 1;
 }
 
@@ -254,7 +228,7 @@ int bloom_zone_row_unpack(const uint8_t *bytes, size_t num_bytes, uint64_t numbe
   next = bytes + BLOOM_ZONE_ROW_HEAD + bytes[20];
   kept = bytes[21];
   for(i=0; i<BLOOM_ZONES_PER_ROW; i++){
-    zones[i] = bloom_zone_empty();
+    zones[i] = bloom_zone_empty;
     zones[i].has_null = bloom_load32_le(bytes + 8) >> i & 1;
     for(half=0; half<2; half++){
       bloom_zone_span *span = &zones[i].spans[half];
@@ -272,8 +246,8 @@ int bloom_zone_row_unpack(const uint8_t *bytes, size_t num_bytes, uint64_t numbe
 /* -- Asking --------------------------------------------------------------------------------- */
 
 bloom_zone_span bloom_zone_asked(bloom_zone_operator comparison, bloom_zone_span asked){
-  if( comparison==BLOOM_ZONE_BELOW ) asked.min = zone_bound(CLASS_BELOW, 0);
-  if( comparison==BLOOM_ZONE_ABOVE ) asked.max = zone_bound(CLASS_ABOVE, 0);
+  if( comparison==BLOOM_ZONE_BELOW ) asked.min = bloom_zone_everything.min;
+  if( comparison==BLOOM_ZONE_ABOVE ) asked.max = bloom_zone_everything.max;
   return asked;
 }
 

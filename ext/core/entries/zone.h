@@ -67,20 +67,16 @@ bloom_zone_span bloom_zone_of_number(double real, int is_inexact);
 bloom_zone_span bloom_zone_of_text(const uint8_t *text, size_t num_bytes, bloom_zone_order order,
                                    int is_ascii);
 
-/* Return the keys of all BLOBs, which is one; of all texts; every key; no key. */
-bloom_zone_span bloom_zone_of_blob(void);
-bloom_zone_span bloom_zone_all_texts(void);
-bloom_zone_span bloom_zone_everything(void);
-bloom_zone_span bloom_zone_nothing(void);
+/* Every key, the least of which NULLs may have; no key; those of texts and BLOBs; the one of
+** BLOBs. */
+extern const bloom_zone_span bloom_zone_everything, bloom_zone_nothing;
+extern const bloom_zone_span bloom_zone_of_texts, bloom_zone_of_blobs;
 
 /* Returns the least span that has both. */
 bloom_zone_span bloom_zone_hull(bloom_zone_span a, bloom_zone_span b);
 
 /* Returns a number below 0, 0 or above 0, as a sorts before b, with it or behind it. */
 int bloom_zone_compare(const bloom_zone_key *a, const bloom_zone_key *b);
-
-/* Returns the key that is below all others; all NULLs may have it. */
-bloom_zone_key bloom_zone_lowest(void);
 
 /* A value that has a key.  Of a text the 0s and 0xffs at its end are missing, so its own key is
 ** that one or a lower one.  BLOBs have none, and NULL's is infinity below all numbers. */
@@ -98,8 +94,8 @@ int bloom_zone_is_empty(const bloom_zone_span *span);
 
 /* -- Zones --------------------------------------------------------------------------------- */
 
-/* Returns the zone of no value. */
-bloom_zone bloom_zone_empty(void);
+/* The zone of no value. */
+extern const bloom_zone bloom_zone_empty;
 
 /* Returns 1 if a zone has a value, or NULL. */
 int bloom_zone_is_there(const bloom_zone *zone);

@@ -161,7 +161,7 @@ static int order_count(const index_slices *order, const index_layout *layout, in
 
 /* Adds an item of a span of keys, an empty one being that of NULL. */
 static int order_add(index_slices *order, order_item item, bloom_zone_span span){
-  if( bloom_zone_is_empty(&span) ) span.min = span.max = bloom_zone_lowest();
+  if( bloom_zone_is_empty(&span) ) span.min = span.max = bloom_zone_everything.min;
   item.from = order_turn(order, order->is_descending ? span.max : span.min);
   item.to = order_turn(order, order->is_descending ? span.min : span.max);
   return items_push(&order->heap, &item);
@@ -185,14 +185,14 @@ static int order_add_row(index_slices *order, const index_layout *layout, int nu
      || !order_count(order, layout, number, spans, zone << blocks_lg, blocks_lg, &item) ) continue;
     if( level==INDEX_ZONE_DIRECTORY ){
       bloom_zone_span all = bloom_zone_hull(zones[i].spans[0], zones[i].spans[1]);
-      if( zones[i].has_null ) all.min = bloom_zone_lowest();
+      if( zones[i].has_null ) all.min = bloom_zone_everything.min;
       item.generation = number;
       item.ids.first = zone;
       rc = order_add(order, item, all);
       continue;
     }
     for(half=0; half<3 && rc==SQLITE_OK; half++){
-      const bloom_zone_span span = half<2 ? zones[i].spans[half] : bloom_zone_nothing();
+      const bloom_zone_span span = half<2 ? zones[i].spans[half] : bloom_zone_nothing;
       if( half<2 ? bloom_zone_is_empty(&span) : !zones[i].has_null ) continue;
       rc = order_add(order, item, span);
     }
@@ -282,46 +282,42 @@ int bloom_index_slices_start(bloom_index *index, const index_plan *plan, sqlite3
 
 /* -- Slices ----------------------------------------------------------------------------------- */
 
-/* Sets the end of the slice to a value, if that is behind its begin and not before from. */
-static int order_set_end(index_slices *order, bloom_zone_value value, bloom_zone_key from){
+/* Sets the end of the slice to a value, if that is behind its begin. */
+static int order_set_end(index_slices *order, bloom_zone_value value){
   const bloom_zone_key key = value.kind==BLOOM_ZONE_NUMBER
     ? bloom_zone_of_number(value.real, 0).min
     : bloom_zone_of_text(value.text, value.num_bytes,
                          bloom_index_zone_order(order->index, order->key), 0).min;
   order->end.value = value;
   order->end.at = order_turn(order, key);
-  order->end.is_set = bloom_zone_compare(&order->end.at, &from)>=0
-    && (!order->begin.is_set || bloom_zone_compare(&order->end.at, &order->begin.at)>0);
+  order->end.is_set = !order->begin.is_set
+    || bloom_zone_compare(&order->end.at, &order->begin.at)>0;
   return order->end.is_set;
 }
 
-/* Finds an end of the slice before or at the first key of the next item, and before from only if
-** there is no other. */
-static void order_find_end(index_slices *order, const order_item *next, bloom_zone_key from){
-  const bloom_zone_key lowest = {{0}}, key = order_turn(order, next->from);
+/* Finds an end of the slice before or at the first key of the next item. */
+static void order_find_end(index_slices *order, const order_item *next){
+  const bloom_zone_key key = order_turn(order, next->from);
   bloom_zone_value value = bloom_zone_value_of(&key), beside;
   size_t num_ascii = 0;
   /* No slice is of NULLs that come first alone. */
-  if( value.kind==BLOOM_ZONE_NO_VALUE || bloom_zone_compare(&next->from, &lowest)==0 ) return;
+  if( value.kind==BLOOM_ZONE_NO_VALUE
+   || bloom_zone_compare(&next->from, &bloom_zone_everything.min)==0 ) return;
   /* UTF-16 has another order of what is not ASCII. */
   while( num_ascii<value.num_bytes && value.text[num_ascii]<0x80 ) num_ascii++;
   if( order->index->letter_bytes!=1 ) value.num_bytes = num_ascii;
   /* The next zone is not in the slice if this ends a little before it. */
   beside = value;
-  if( value.kind==BLOOM_ZONE_TEXT && order->is_descending
-   && value.num_bytes<sizeof(value.text) ){
-    beside.text[beside.num_bytes++] = 1;
-  }else if( value.kind==BLOOM_ZONE_NUMBER && value.real - value.real==0 ){
+  if( value.kind==BLOOM_ZONE_NUMBER && value.real - value.real==0 ){
     const bloom_zone_span around = bloom_zone_of_number(value.real, 1);
     beside = bloom_zone_value_of(order->is_descending ? &around.max : &around.min);
   }
-  if( !order_set_end(order, beside, from) ) order_set_end(order, value, lowest);
+  if( !order_set_end(order, beside) ) order_set_end(order, value);
 }
 
 /* Takes what may have rows of the next slice, and finds its end, if it is not the last one. */
 static int order_take(index_slices *order, const index_layout *layout){
   order_items *heap = &order->heap, *taken = &order->taken;
-  bloom_zone_key from = {{0}}; /* of the first item that is in no slice yet */
   double num_rows = 0, again = 0;
   size_t i;
   int rc = SQLITE_OK;
@@ -329,7 +325,7 @@ static int order_take(index_slices *order, const index_layout *layout){
   while( rc==SQLITE_OK ){
     const order_item top = heap->num_items>0 ? heap->list[0] : (order_item){.num_rows = 0};
     if( heap->num_items>0 && num_rows>=order->slice_rows && !order->end.is_set ){
-      order_find_end(order, &top, from);
+      order_find_end(order, &top);
     }
     if( heap->num_items==0
      || (order->end.is_set && bloom_zone_compare(&top.from, &order->end.at)>0) ){
@@ -351,7 +347,6 @@ static int order_take(index_slices *order, const index_layout *layout){
     }
     rc = items_append(taken, &top);
     if( order->begin.is_set && bloom_zone_compare(&top.from, &order->begin.at)<=0 ) continue;
-    if( num_rows==0 ) from = top.from;
     num_rows += top.num_rows;
   }
   order->most_again -= again;

@@ -161,11 +161,11 @@ static int zones_span_of(const bloom_index *index, int key, sqlite3_value *value
     && sqlite3_value_bytes16(value)%2!=0;
   bloom_zone_span text;
   int rc;
-  *span = type==SQLITE_NULL ? bloom_zone_nothing()
+  *span = type==SQLITE_NULL ? bloom_zone_nothing
       : bloom_zone_of_number(real, is_inexact && type==SQLITE_TEXT);
   /* LIKE finds a BLOB, and infinity as 'Inf', by ranges that they are not in. */
-  if( type==SQLITE_BLOB || is_odd ) *span = bloom_zone_everything();
-  if( type==SQLITE_FLOAT && real - real!=0 ) *span = bloom_zone_hull(*span, bloom_zone_all_texts());
+  if( type==SQLITE_BLOB || is_odd ) *span = bloom_zone_everything;
+  if( type==SQLITE_FLOAT && real - real!=0 ) *span = bloom_zone_hull(*span, bloom_zone_of_texts);
   if( type!=SQLITE_TEXT || is_odd ) return SQLITE_OK;
   rc = zone_text(index, key, value, 0, &text);
   if( rc==SQLITE_OK ){
@@ -207,7 +207,7 @@ static void zones_ask_pattern(const bloom_index *index, index_condition_kind kin
   }
   /* Other types become texts, of which digits, signs and infinity are numbers'. */
   if( num_bytes==0 ){
-    *next++ = bloom_zone_everything();
+    *next++ = bloom_zone_everything;
   }else if( equality.kind!=BLOOM_COLUMN_TEXT && strchr("-0123456789Ii", text[0]) ){
     *next++ = bloom_zone_hull(bloom_zone_of_number(-1e300*1e300, 1),
                               bloom_zone_of_number(1e300*1e300, 1));
@@ -265,10 +265,10 @@ static int zones_ask_value(const bloom_index *index, const index_condition *cond
        && bloom_index_begins_number(sqlite3_value_text(value)))
    || (type==SQLITE_FLOAT && kind==BLOOM_COLUMN_TEXT
        && bloom_db_real_digits(index->connection->db)!=BLOOM_USUAL_REAL_DIGITS) ){
-    test->spans[test->num_spans++] = bloom_zone_everything();
+    test->spans[test->num_spans++] = bloom_zone_everything;
     return SQLITE_OK;
   }
-  if( type==SQLITE_BLOB ) *next++ = bloom_zone_of_blob();
+  if( type==SQLITE_BLOB ) *next++ = bloom_zone_of_blobs;
   /* A literal TEXT has no affinity by which another column's text would be a number. */
   if( is_number
    || (is_text && !(condition->is_literal && !condition->is_list && kind!=BLOOM_COLUMN_NUMBER)
@@ -309,7 +309,7 @@ int bloom_index_zones_test(bloom_index *index, const index_condition *condition,
     if( rc==SQLITE_OK && condition->is_list ) rc = bloom_index_list_value(list, i, &copy);
     if( rc!=SQLITE_OK ) break;
     if( condition->kind==INDEX_IS_NOT_NULL ){
-      test->spans[test->num_spans++] = bloom_zone_everything();
+      test->spans[test->num_spans++] = bloom_zone_everything;
     }else if( index_is_pattern(condition->kind) ){
       zones_ask_pattern(index, condition->kind, copy ? copy : value, test);
     }else{
@@ -398,7 +398,7 @@ static int merge_leave_row(index_zone_merge *merge){
   const merge_row *row = &merge->levels[INDEX_ZONES];
   merge_row *directory = &merge->levels[INDEX_ZONE_DIRECTORY];
   bloom_zone *entry = &directory->zones[row->number & INDEX_ZONE_MASK];
-  bloom_zone all = bloom_zone_empty();
+  bloom_zone all = bloom_zone_empty;
   uint32_t i;
   if( !row->is_changed ) return SQLITE_OK;
   assert( directory->number==row->number>>BLOOM_ZONES_LG );
@@ -415,7 +415,7 @@ static int merge_read(index_zone_merge *merge, index_zone_level level, uint32_t 
   uint32_t i;
   int rc = SQLITE_OK;
   row->number = UINT32_MAX;
-  for(i=0; i<BLOOM_ZONES_PER_ROW; i++) row->zones[i] = bloom_zone_empty();
+  for(i=0; i<BLOOM_ZONES_PER_ROW; i++) row->zones[i] = bloom_zone_empty;
   if( has_row ) rc = bloom_index_zones_read(merge->index, merge->generation, merge->key, level,
                                             number, row->zones);
   if( rc==SQLITE_OK ) row->number = number;
