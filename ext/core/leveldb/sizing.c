@@ -49,31 +49,15 @@ static inline double at_most(double number, double most){
 
 /* -- The model of the rate, and of the bits that keys set ------------------- */
 
-/* 3 * 5 * 17: probes below 30 keep less of the hash modulo these. */
-#define RESIDUE_MODULUS 255u
-
-/* Where hashes resonate so that it shows. */
-#define RESONANCE_MIN_KEYS 32768
-#define RESONANCE_MAX_BITS (1u << 27)
-
-/* Hashes that a rate is the mean of: pairs of resonant ones, and others.  More keys need
-** more of them, where hashes resonate. */
+/* Hashes that a rate is the mean of: pairs of resonant ones, and others. */
 #define MAX_RESONANT_PAIRS 768
-#define MIN_OTHERS         1024
-#define MAX_OTHERS         8192
-#define KEYS_PER_OTHER     16
+#define NUM_OTHERS         8192
 
-/* The sample is as large as the textbook's rate is, beside the rate that is known without one: it
-** is complete from 1/DETAIL of that rate on, and below MIN_DETAIL/DETAIL there is none. */
-#define DETAIL     4
-#define MIN_DETAIL (1.0 / 64)
+/* 65536 divided by the golden ratio: multiples modulo 65536 lie evenly, however many. */
+#define GOLDEN_STEPS 40503u
 
-/* 2^32 divided by the golden ratio: multiples lie evenly in 32 bits, however many. */
-#define GOLDEN_RATIO_STEP 2654435769u
-
-/* Steps s of probe 2 that the bits it sets are the mean of, even ones. */
-#define FILL_STEPS       512
-#define FILL_STEP_STRIDE 40503u /* 65536 divided by the golden ratio */
+/* Steps s of probe 2 that the bits it sets are the mean of, an even number. */
+#define FILL_STEPS 512
 
 /* To which part of them keys are found, in 3 to 21 rounds: the first round's, and how it grows with
 ** each, so that the search ends whatever bits are set. */
@@ -87,73 +71,30 @@ static inline double at_most(double number, double most){
 ** other. */
 #define SAME_MIN_BITS 40000.0
 
+/* A filter whose probe 2 is treated apart. */
 typedef struct fpr_model {
   uint64_t num_bits; /* that probes reach: at most 2^32 */
   uint32_t num_probes;
-  double num_keys;
-  uint32_t has_probe2;            /* probe 2 is treated apart: 0 or 1 */
-  double keys_per_step;           /* num_keys / PROBE2_NUM_STEPS */
-  uint32_t divisor;               /* of num_bits and RESIDUE_MODULUS */
-  double missed[RESIDUE_MODULUS]; /* by position modulo RESIDUE_MODULUS: probability
-                                  ** that its bit is not set, but for probe 2 */
-  int is_multiple;                /* num_bits is one of PROBE2_STEP */
-  uint32_t residue, inverse;      /* num_bits and 1/num_bits modulo PROBE2_STEP; 1 and 0 if it
-                                  ** is a multiple */
+  double missed;             /* probability that the other probes do not set a bit */
+  double keys_per_step;      /* num_keys / PROBE2_NUM_STEPS */
+  int is_multiple;           /* num_bits is one of PROBE2_STEP */
+  uint32_t residue, inverse; /* num_bits and 1/num_bits modulo PROBE2_STEP; 1 and 0 if it
+                             ** is a multiple */
 } fpr_model;
-
-static uint32_t greatest_common_divisor(uint32_t a, uint32_t b){
-  while( b ){
-    uint32_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
-/* Returns the greatest common divisor of num_bits and RESIDUE_MODULUS. */
-static uint32_t residue_divisor(const bloom_shape *shape){
-  return greatest_common_divisor((uint32_t)(shape->num_bits % RESIDUE_MODULUS), RESIDUE_MODULUS);
-}
-
-/* Adds to load, by residue modulo the divisor, what probe i of all keys puts
-** on a position.  Probe i is (1 + i*2^15) * hash - w, w in 0..i the times
-** that it passed 2^32, and 2^32 is 1 modulo the divisor. */
-static void add_load(const fpr_model *model, uint32_t i, double *load){
-  const double mean_load = model->num_keys / (double)model->num_bits;
-  const uint32_t step = greatest_common_divisor(1 + (i << 15), model->divisor);
-  double shares[RESIDUE_MODULUS] = {0}; /* by residue modulo step */
-  uint32_t residue, w;
-  for(w=0; w<=i; w++){
-    /* The sum of two uniform numbers, one of them i times as long. */
-    shares[(step - w%step) % step] += i==0 ? 1 : (w==0 || w==i ? 0.5 : 1.0) / i;
-  }
-  for(residue=0; residue<model->divisor; residue++){
-    load[residue] += mean_load * shares[residue % step] * step;
-  }
-}
 
 /* Sets *model for num_keys keys; shape->num_bits are reached bits. */
 static void fpr_model_init(fpr_model *model, const bloom_shape *shape, double num_keys){
-  double load[RESIDUE_MODULUS] = {0};
-  uint32_t i, residue;
-  model->num_bits = shape->num_bits;
-  model->num_probes = shape->num_probes;
-  model->num_keys = num_keys;
-  model->has_probe2 = has_probe2(shape);
-  model->keys_per_step = model->num_keys / PROBE2_NUM_STEPS;
-  model->divisor = residue_divisor(shape);
-  model->residue = (uint32_t)(model->num_bits % PROBE2_STEP);
-  model->inverse = inverse_mod_65537(model->residue);
-  model->is_multiple = model->residue==0;
-  if( model->is_multiple ) model->residue = 1;
-  for(i=0; i<model->num_probes; i++){
-    if( i!=2 || !model->has_probe2 ) add_load(model, i, load);
-  }
-  residue = 0;
-  do model->missed[residue] = bloom_exp_minus(load[residue]); while( ++residue<model->divisor );
-  for(; residue<RESIDUE_MODULUS; residue++){
-    model->missed[residue] = model->missed[residue % model->divisor];
-  }
+  const uint32_t residue = (uint32_t)(shape->num_bits % PROBE2_STEP);
+  *model = (fpr_model){
+    .num_bits = shape->num_bits,
+    .num_probes = shape->num_probes,
+    .missed = bloom_exp_minus(num_keys * (shape->num_probes - 1) / (double)shape->num_bits),
+    .keys_per_step = num_keys / PROBE2_NUM_STEPS,
+    .is_multiple = residue==0,
+    .residue = residue ? residue : 1,
+    .inverse = inverse_mod_65537(residue),
+  };
+  assert( has_probe2(shape) );
 }
 
 /* Returns the mean number of keys whose probe 2 hits the position of this probe: over all values
@@ -191,12 +132,8 @@ static double prob_all_set(const fpr_model *model, uint32_t delta){
   double probability = 1;
   uint32_t i;
   for(i=0; i<model->num_probes; i++){
-    double missed = model->missed[probe % RESIDUE_MODULUS];
-    if( model->has_probe2 ){
-      const double load = probe2_load(model, probe, multiple);
-      if( load>0 ) missed *= bloom_exp_minus(load);
-    }
-    probability *= 1 - missed;
+    const double load = probe2_load(model, probe, multiple);
+    probability *= 1 - model->missed * (load>0 ? bloom_exp_minus(load) : 1);
     probe += delta;
     multiple = add_mod_65537(multiple, step);
     /* Less 2^32, which is 1 modulo 65537. */
@@ -210,8 +147,14 @@ static uint32_t delta_of(const fpr_model *model, uint32_t s, uint32_t t, uint32_
   return PROBE2_STEP*s + add_mod_65537(multiply_mod_65537(t, model->residue), u);
 }
 
+/* Returns what probes that keep the hash modulo 3 or 5 multiply the rate by: to 2 %. */
+static double residue_factor(uint64_t num_bits, uint32_t num_probes){
+  return (num_bits%3==0 && num_probes>1 ? 1.02 + 0.25 / num_probes : 1)
+      * (num_bits%5==0 && num_probes>3 ? 1.03 : 1);
+}
+
 /*
-** The hashes that prob_all_set() tests.
+** Returns the mean of prob_all_set() over all hashes, by a sample.
 **
 ** Modulo 65537 probe i is (i-2)*delta - w, w the times that the sum passed 2^32.  So all
 ** probes of a hash are values of probe 2, but for multiples of num_bits, if its delta is
@@ -219,83 +162,44 @@ static uint32_t delta_of(const fpr_model *model, uint32_t s, uint32_t t, uint32_
 ** one more than that and w is almost i (delta is almost 2^32).  These resonant hashes are
 ** rare and weigh much: they have a sample of their own.
 */
-typedef struct hash_sample {
-  uint32_t num_others;    /* not resonant */
-  uint32_t num_pairs;     /* resonant: one with a small delta, one with a delta near 2^32 */
-  uint32_t max_multiple;  /* of num_bits, by which resonant deltas differ from 0 or 1 */
-  uint32_t num_multiples; /* 2*max_multiple + 1 */
-  uint32_t window;        /* of 65536 steps s: as far from 0 or 2^32 as resonant deltas may be */
-  double others_weight, pair_weight;
-} hash_sample;
-
-/* Returns the sample to take; detail, 0..1, is the share of the largest sample that is to be
-** taken. */
-static hash_sample choose_sample(const fpr_model *model, double detail){
-  hash_sample sample = {MIN_OTHERS, 0, 0, 1, 0, 0, 0};
-  if( model->has_probe2 && model->num_keys>=RESONANCE_MIN_KEYS
-   && model->num_bits<=RESONANCE_MAX_BITS ){
-    sample.num_others =
-      model->num_keys<MAX_OTHERS*KEYS_PER_OTHER ? (uint32_t)model->num_keys / KEYS_PER_OTHER
-          : MAX_OTHERS;
-    sample.max_multiple =
-        (uint32_t)(((uint64_t)1 << 32) / model->num_bits / (model->num_probes - 2));
-    if( sample.max_multiple>=MAX_RESONANT_PAIRS/2 ) sample.max_multiple = MAX_RESONANT_PAIRS/2 - 1;
-    sample.num_multiples = 2*sample.max_multiple + 1;
-    sample.num_pairs =
-        (uint32_t)(detail * MAX_RESONANT_PAIRS) / sample.num_multiples * sample.num_multiples;
-  }
-  sample.num_others = (uint32_t)(detail * sample.num_others);
-  sample.others_weight = 1.0 / sample.num_others;
-  if( sample.num_pairs>0 ){
-    sample.window = PROBE2_NUM_STEPS * 3 / model->num_probes;
-    sample.pair_weight =
-      (double)sample.window / PROBE2_NUM_STEPS
-          * sample.num_multiples / PROBE2_STEP / sample.num_pairs;
-  }
-  return sample;
-}
-
-/* Returns 1 if delta_of(model, s, t, 0) is that of a resonant hash. */
-static int is_resonant(const fpr_model *model, const hash_sample *sample, uint32_t s, uint32_t t){
-  const uint32_t from_1 = add_mod_65537(t, PROBE2_STEP - model->inverse);
-  if( s<sample->window && add_mod_65537(t, sample->max_multiple)<sample->num_multiples ) return 1;
-  return s>=PROBE2_NUM_STEPS-sample->window
-      && add_mod_65537(from_1, sample->max_multiple)<sample->num_multiples;
-}
-
-/* Returns the share of hashes that are not resonant and have all bits set. */
-static double sum_others(const fpr_model *model, const hash_sample *sample){
-  double sum = 0;
+static double mean_prob_all_set(const fpr_model *model){
+  /* of 65536 steps s: as far from 0 or 2^32 as resonant deltas may be */
+  const uint32_t window = PROBE2_NUM_STEPS * 3 / model->num_probes;
+  /* of num_bits, by which resonant deltas differ from 0 or 1 at most */
+  const uint32_t max_multiple = (uint32_t)at_most(
+    (double)(((uint64_t)1 << 32) / model->num_bits / (model->num_probes - 2)),
+    MAX_RESONANT_PAIRS/2 - 1);
+  const uint32_t num_multiples = 2*max_multiple + 1;
+  const uint32_t num_pairs = MAX_RESONANT_PAIRS / num_multiples * num_multiples;
+  double others = 0, pairs = 0;
   uint32_t i;
   /* Not from 0, the hash whose probes all meet. */
-  for(i=1; i<=sample->num_others; i++){
+  for(i=1; i<=NUM_OTHERS; i++){
     /* Even in both directions, however many they are [Roberts 2018: the plastic number]. */
     const uint32_t t = i * 49472u % PROBE2_STEP, s = i * 37345u % PROBE2_NUM_STEPS;
-    if( !model->has_probe2 ){
-      /* No multiples count here, and with them deltas could leave out a residue modulo 3. */
-      sum += prob_all_set(model, i * GOLDEN_RATIO_STEP) * sample->others_weight;
-    }else if( !is_resonant(model, sample, s, t) ){
-      sum += prob_all_set(model, delta_of(model, s, t, 0)) * sample->others_weight;
-    }
+    const uint32_t from_1 = add_mod_65537(t, PROBE2_STEP - model->inverse);
+    const int is_resonant =
+      (s<window && add_mod_65537(t, max_multiple)<num_multiples)
+      || (s>=PROBE2_NUM_STEPS-window && add_mod_65537(from_1, max_multiple)<num_multiples);
+    if( !is_resonant ) others += prob_all_set(model, delta_of(model, s, t, 0));
   }
-  return sum;
+  for(i=0; i<num_pairs; i++){
+    const uint32_t t = add_mod_65537(i % num_multiples, PROBE2_STEP - max_multiple);
+    const uint32_t s = (uint32_t)((uint64_t)(i * GOLDEN_STEPS % PROBE2_NUM_STEPS) * window >> 16);
+    pairs += prob_all_set(model, delta_of(model, s, t, 0));
+    pairs += prob_all_set(model, delta_of(model, PROBE2_NUM_STEPS-1 - s, t, 1));
+  }
+  return others / NUM_OTHERS * residue_factor(model->num_bits, model->num_probes)
+      + pairs / num_pairs * window / PROBE2_NUM_STEPS * num_multiples / PROBE2_STEP;
 }
 
-/* Returns the mean of prob_all_set() over all hashes, by a sample. */
-static double mean_prob_all_set(const fpr_model *model, double detail){
-  const hash_sample sample = choose_sample(model, detail);
-  double mean;
-  uint32_t i;
-  if( !model->has_probe2 && model->divisor==1 ) return prob_all_set(model, 0);
-  mean = sum_others(model, &sample);
-  for(i=0; i<sample.num_pairs; i++){
-    const uint32_t t = add_mod_65537(i % sample.num_multiples, PROBE2_STEP - sample.max_multiple);
-    /* golden ratio */
-    const uint32_t s = (uint32_t)((uint64_t)(i * 40503u % PROBE2_NUM_STEPS) * sample.window >> 16);
-    mean += sample.pair_weight * prob_all_set(model, delta_of(model, s, t, 0));
-    mean += sample.pair_weight * prob_all_set(model, delta_of(model, PROBE2_NUM_STEPS-1 - s, t, 1));
+static uint32_t greatest_common_divisor(uint32_t a, uint32_t b){
+  while( b ){
+    uint32_t rest = a % b;
+    a = b;
+    b = rest;
   }
-  return mean;
+  return a;
 }
 
 /* Returns the extra false positives, times num_bits, from hashes whose probes cycle through few
@@ -356,51 +260,62 @@ static double fpr_unlike_others(const bloom_shape *shape, double num_keys){
 
 double bloom_modelled_fpr(const bloom_shape *shape, double num_keys){
   bloom_shape reached = *shape;
-  double fill_ratio, missed, detail;
+  double unlike, rate = 1, fill_ratio;
   uint32_t i;
-  fpr_model model;
   if( num_keys<=0 || shape->num_probes==0 ) return num_keys>0;
   reached.num_bits = bloom_leveldb_reached_bits(shape->num_bits);
-  fill_ratio = 1 - bloom_exp_minus(num_keys * reached.num_probes / (double)reached.num_bits);
-  missed = fpr_unlike_others(&reached, num_keys);
-  if( missed<=0 ) return 1;
-  /* The textbook's rate beside what is known says how closely to look at the rest. */
-  detail = DETAIL / (1 - missed);
-  for(i=0; i<reached.num_probes; i++) detail *= fill_ratio;
-  if( detail<MIN_DETAIL ) return 1-missed;
-  fpr_model_init(&model, &reached, num_keys);
-  return 1 - missed * (1 - mean_prob_all_set(&model, at_most(detail, 1)));
+  unlike = fpr_unlike_others(&reached, num_keys);
+  if( unlike<=0 ) return 1;
+  if( has_probe2(&reached) ){
+    fpr_model model;
+    fpr_model_init(&model, &reached, num_keys);
+    rate = mean_prob_all_set(&model);
+  }else{
+    fill_ratio = 1 - bloom_exp_minus(num_keys * reached.num_probes / (double)reached.num_bits);
+    for(i=0; i<reached.num_probes; i++) rate *= fill_ratio;
+    rate *= residue_factor(reached.num_bits, reached.num_probes);
+  }
+  return 1 - unlike * (1 - at_most(rate, 1));
 }
 
 /* Returns the share of the bits that probe 2 sets and no other: of a key the share that it adds
 ** to what the other keys set, (1 - e^-load) / load, times the keys. */
 static double set_by_probe2_alone(const fpr_model *model){
-  double per_key = 0;
+  double per_step = 0;
   uint32_t i, w;
   for(i=0; i<FILL_STEPS; i++){
-    const uint32_t s = (i * FILL_STEP_STRIDE + PROBE2_NUM_STEPS/2) % PROBE2_NUM_STEPS;
+    const uint32_t s = (i * GOLDEN_STEPS + PROBE2_NUM_STEPS/2) % PROBE2_NUM_STEPS;
     for(w=0; w<3; w++){
       const uint32_t probe = PROBE2_STEP*s - w;
       const double height = probe / HASHES;
       const double share = w==0 ? height/2 : w==1 ? 0.5 : (1-height)/2;
       const double load = probe2_load(model, probe,
                                       multiply_mod_65537(probe % PROBE2_STEP, model->inverse));
-      per_key += share * model->missed[probe % RESIDUE_MODULUS]
-          * (1 - bloom_exp_minus(load)) / load;
+      per_step += share * (1 - bloom_exp_minus(load)) / load / FILL_STEPS;
     }
   }
-  return per_key / FILL_STEPS * model->num_keys / (double)model->num_bits;
+  return per_step * model->missed * model->keys_per_step
+      * PROBE2_NUM_STEPS / (double)model->num_bits;
 }
 
 /* Returns the share of the bits, more than 0, that num_keys keys leave unset in a filter of this
 ** shape, whose num_bits are reached bits. */
 static double modelled_unset(const bloom_shape *shape, double num_keys){
-  double unset = 0;
-  uint32_t residue;
-  fpr_model model;
-  fpr_model_init(&model, shape, num_keys);
-  for(residue=0; residue<model.divisor; residue++) unset += model.missed[residue] / model.divisor;
-  return model.has_probe2 ? unset - set_by_probe2_alone(&model) : unset;
+  const uint32_t num_even = shape->num_probes - has_probe2(shape);
+  const double load = num_keys / (double)shape->num_bits; /* of each probe */
+  double unset = bloom_exp_minus(num_even * load);
+  if( has_probe2(shape) ){
+    fpr_model model;
+    fpr_model_init(&model, shape, num_keys);
+    unset -= set_by_probe2_alone(&model);
+  }
+  /* Probe 1 loads positions modulo 3 by 1.5, 1.5 and 0, and the variance of probe 3's loads modulo 5
+  ** is 0.38. */
+  if( shape->num_bits%3==0 && shape->num_probes>1 ){
+    unset *= (2 * bloom_exp_minus(load / 2) + 1 / bloom_exp_minus(load)) / 3;
+  }
+  if( shape->num_bits%5==0 && shape->num_probes>3 ) unset *= 1 + 0.19 * load * load;
+  return unset;
 }
 
 /* Returns -ln x for x <= 1, to 1e-18; of less than 2^-62, which bits of no filter may lead to,
@@ -420,7 +335,7 @@ double bloom_modelled_keys(const bloom_shape *shape, uint64_t bits_set){
   /* The textbook's number, which is right where all probes set as much; else they set less,
   ** and the more keys, the less each: so the number rises to the right one. */
   num_keys = (double)reached.num_bits / reached.num_probes * log_unset;
-  if( bits_set==0 || (!has_probe2(&reached) && residue_divisor(&reached)==1) ){
+  if( bits_set==0 || (!has_probe2(&reached) && reached.num_bits%3 && reached.num_bits%5) ){
     return num_keys;
   }
   /* It rises as long as the model leaves more bits unset, of 2^32 at least one. */
@@ -534,9 +449,7 @@ static double size_fpr(const bloom_shape *shape, double num_keys){
                         num_keys) * (1 - missed * outer * (full * outer + own_outer * middle) / 2);
   }
   for(i=0; i<num_even; i++) rate *= 1 - any_missed;
-  /* Probes that keep the hash modulo 3 or 5: to 2 %. */
-  if( shape->num_bits%3==0 && shape->num_probes>1 ) rate *= 1.02 + 0.25 / shape->num_probes;
-  if( shape->num_bits%5==0 && shape->num_probes>3 ) rate *= 1.03;
+  rate *= residue_factor(shape->num_bits, shape->num_probes);
   return 1 - fpr_unlike_others(shape, num_keys) * (1 - at_most(rate, 1));
 }
 
