@@ -89,20 +89,21 @@ static int read_option(bloom_token name, bloom_token value, bloom_vtab_args *arg
 static int read_key(const char *text, bloom_vtab_args *args, char **error){
   bloom_token token = bloom_token_first(text);
   const int is_list = token.kind=='(';
-  for(;;){
+  int is_column;
+  do{
     if( is_list ) token = bloom_token_after(token);
-    if( !bloom_token_is_name(token) ) break;
+    is_column = bloom_token_is_name(token);
+    if( !is_column ) break;
     if( args->num_columns==BLOOM_MAX_KEY_COLUMNS ){
       return bloom_fail_vtab(error, "bloom: a key has at most %d columns", BLOOM_MAX_KEY_COLUMNS);
     }
     args->columns[args->num_columns] = bloom_token_unquoted(token);
     if( args->columns[args->num_columns++]==NULL ) return SQLITE_NOMEM;
     token = bloom_token_after(token);
-    if( !is_list || token.kind!=',' ) break;
-  }
-  if( is_list && token.kind==')' && args->num_columns>1 ) token = bloom_token_after(token);
-  if( args->num_columns>0 && token.num_chars==0 ) return SQLITE_OK;
-  return refuse_expression("argument 2 (key) must be a column, or 2 to 16 in parentheses", text,
+  }while( is_list && token.kind==',' );
+  if( is_list && token.kind==')' ) token = bloom_token_after(token);
+  if( is_column && token.num_chars==0 ) return SQLITE_OK;
+  return refuse_expression("argument 2 (key) must be a column, or up to 16 in parentheses", text,
                            args);
 }
 
