@@ -42,17 +42,6 @@ static int damaged_may_contain(const bloom_filter *filter, bloom_hash_value hash
   return 1;
 }
 
-static int damaged_may_contain_int64(const bloom_filter *filter, int64_t key){
-  (void)filter, (void)key;
-  return 1;
-}
-
-static int damaged_may_contain_bytes(const bloom_filter *filter, const uint8_t *key,
-                                     size_t num_bytes){
-  (void)filter, (void)key, (void)num_bytes;
-  return 1;
-}
-
 #define DAMAGED "damaged: its header is invalid or states another length"
 
 static const char *damaged_readonly_reason(const bloom_filter *filter){
@@ -77,8 +66,6 @@ static const bloom_encoding encoding_damaged = {
   .hash_int64 = bloom_parquet_hash_int64,
   .hash_bytes = bloom_xxh64,
   .may_contain = damaged_may_contain,
-  .may_contain_int64 = damaged_may_contain_int64,
-  .may_contain_bytes = damaged_may_contain_bytes,
   .why_no_add = DAMAGED,
   .magic = BLOOM_NO_MAGIC,
   .readonly_reason = damaged_readonly_reason,

@@ -115,9 +115,6 @@ typedef struct bloom_encoding {
   /* -- Testing: 1 if the key may be in the filter, 0 if it surely is not ---- */
 
   int (*may_contain)(const bloom_filter *filter, bloom_hash_value hash);
-  /* These two hash the key, too, so that a row costs one indirect call. */
-  int (*may_contain_int64)(const bloom_filter *filter, int64_t key);
-  int (*may_contain_bytes)(const bloom_filter *filter, const uint8_t *key, size_t num_bytes);
 
   /* -- Writing: shape, clear and add are NULL if filters need more than keys --- */
 

@@ -7,6 +7,7 @@
 
 #include "../core/debug.h"
 #include "../core/hash.h"
+#include "handle.h"
 
 /* Under SQLite's own mutex for applications. */
 static bloom_connection *connections;
@@ -33,23 +34,14 @@ static void unlock(sqlite3 *db){
 }
 #endif
 
-static bloom_connection *new_connection(sqlite3 *db){
-  bloom_connection *connection = sqlite3_malloc64(sizeof(*connection));
-  if( connection==NULL ) return NULL;
-  *connection = (bloom_connection){.db = db, .pool = bloom_handle_pool_new()};
-  if( connection->pool ) return connection;
-  sqlite3_free(connection);
-  return NULL;
-}
-
 bloom_connection *bloom_connection_get(sqlite3 *db){
   bloom_connection *connection;
   lock_connections();
   for(connection=connections; connection && connection->db!=db; connection=connection->next){}
   if( connection==NULL ){
-    connection = new_connection(db);
+    connection = sqlite3_malloc64(sizeof(*connection));
     if( connection ){
-      connection->next = connections;
+      *connection = (bloom_connection){.db = db, .next = connections};
       connections = connection;
     }
   }
@@ -70,7 +62,11 @@ void bloom_connection_release(void *data){
   }
   unlock_connections();
   if( !is_last ) return;
-  bloom_handle_pool_free(connection->pool);
+  while( connection->kept ){
+    bloom_handle *handle = connection->kept;
+    connection->kept = handle->next;
+    sqlite3_free(handle);
+  }
   sqlite3_free(connection);
 }
 

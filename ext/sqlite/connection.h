@@ -6,14 +6,14 @@
 #define BLOOM_SQLITE_CONNECTION_H
 
 #include "../core/filter.h"
-#include "handle.h"
 #include "sqlite_api.h"
 
 #define BLOOM_MAX_DAMAGED 8
 
 typedef struct bloom_connection {
   sqlite3 *db;
-  bloom_handle_pool *pool;
+  struct bloom_handle *kept; /* closed handles with large buffers, for the next ones: handle.c */
+  size_t num_kept_bytes;
   int is_running; /* a statement of bloom's own is compiled or takes a step: source/sql.h */
   /* Numbers of layouts of a bloom_index that a query found damaged, the last ones. */
   uint64_t damaged[BLOOM_MAX_DAMAGED];

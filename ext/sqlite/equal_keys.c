@@ -100,24 +100,6 @@ int bloom_equal_plain_text(const uint8_t *text, size_t num_bytes, uint64_t *hash
   return !folded.has_nul && (folded.has_letter || !bloom_bytes_may_be_number(text, num_bytes));
 }
 
-/* Returns 1 and sets *integer if a text is a 64-bit integer to numeric affinity, with blanks
-** around it and zeros in front.  A NUL stands behind the text. */
-static int read_integer(const uint8_t *text, size_t num_bytes, int64_t *integer){
-  const uint8_t *end = text + num_bytes;
-  uint64_t magnitude = 0;
-  int is_negative = 0, num_digits = 0;
-  while( bloom_is_space((char)*text) ) text++;
-  if( *text=='-' || *text=='+' ) is_negative = *text++=='-';
-  for(; text<end && *text>='0' && *text<='9'; text++, num_digits++){
-    if( magnitude>(UINT64_MAX - 9) / 10 ) return 0;
-    magnitude = 10*magnitude + (uint64_t)(*text - '0');
-  }
-  while( text<end && bloom_is_space((char)*text) ) text++;
-  if( num_digits==0 || text<end || magnitude>(uint64_t)INT64_MAX + (uint64_t)is_negative ) return 0;
-  *integer = is_negative ? (int64_t)(0 - magnitude) : (int64_t)magnitude;
-  return 1;
-}
-
 /* ---- REALs ------------------------------------------------------------------------------- */
 
 int bloom_equal_plain_real(double real, uint64_t *hash){
@@ -159,8 +141,9 @@ static int set_text(equal_forms *forms, sqlite3_value *value){
   const size_t num_bytes = (size_t)sqlite3_value_bytes(value);
   const uint8_t *nul;
   if( text==NULL ) return SQLITE_NOMEM;
-  if( read_integer(text, num_bytes, &forms->integer) ){
+  if( bloom_bytes_are_integer(text, num_bytes) ){
     forms->is_integer = 1;
+    forms->integer = sqlite3_value_int64(value);
     return SQLITE_OK;
   }
   if( bloom_bytes_may_be_number(text, num_bytes) ){

@@ -5,6 +5,7 @@
 
 #include "../core/debug.h"
 #include "../core/encodings.h"
+#include "connection.h"
 #include "errors.h"
 
 /* A smaller buffer is not kept: it costs little to allocate. */
@@ -67,73 +68,54 @@ static int number_handle(bloom_handle *handle, sqlite3 *db){
 /* ---- Buffers -------------------------------------------------------------------- */
 
 /* A buffer that was returned to the system costs a page fault for every 4 KB when it is allocated
-** again: without the pool bloom_open() of 1 MB takes eight times as long. */
-
-void *bloom_handle_pool_new(void){
-  bloom_handle_pool *pool = sqlite3_malloc64(sizeof(*pool));
-  if( pool ) *pool = (bloom_handle_pool){.first = NULL, .num_users = 1};
-  return pool;
-}
+** again: if none were kept, bloom_open() of 1 MB would take eight times as long. */
 
 /* Takes a kept handle out of the list, which has it at *at. */
-static bloom_handle *pool_unlink(bloom_handle_pool *pool, bloom_handle **at){
+static bloom_handle *take_kept(bloom_connection *connection, bloom_handle **at){
   bloom_handle *handle = *at;
   *at = handle->next;
-  pool->num_kept_bytes -= handle->max_bytes;
+  connection->num_kept_bytes -= handle->max_bytes;
   return handle;
 }
 
-void bloom_handle_pool_free(void *data){
-  bloom_handle_pool *pool = data;
-  assert( pool->num_users>0 );
-  if( --pool->num_users ) return;
-  while( pool->first ) sqlite3_free(pool_unlink(pool, &pool->first));
-  sqlite3_free(pool);
-}
-
-/* Returns a handle with room for num_bytes: the smallest kept one that is large enough, or a new
-** one. */
-static bloom_handle *handle_acquire(bloom_handle_pool *pool, size_t num_bytes){
-  bloom_handle **at, **best = NULL;
+/* Returns a handle with room for num_bytes: a kept one, or a new one. */
+static bloom_handle *handle_acquire(bloom_connection *connection, size_t num_bytes){
+  bloom_handle **at = &connection->kept;
   bloom_handle *handle;
-  for(at=&pool->first; num_bytes>=KEPT_MIN_BYTES && *at; at=&(*at)->next){
-    if( (*at)->max_bytes>=num_bytes && (best==NULL || (*at)->max_bytes<(*best)->max_bytes) ){
-      best = at;
-    }
-  }
-  if( best ) return pool_unlink(pool, best);
+  while( *at && (*at)->max_bytes<num_bytes ) at = &(*at)->next;
+  if( *at && num_bytes>=KEPT_MIN_BYTES ) return take_kept(connection, at);
   handle = sqlite3_malloc64(sizeof(*handle) + num_bytes);
-  if( handle ) *handle = (bloom_handle){.max_bytes = num_bytes, .pool = pool};
+  if( handle ) *handle = (bloom_handle){.max_bytes = num_bytes};
   return handle;
 }
 
 /* Keeps a handle's buffer, if need be in place of older ones, or frees it.  Nothing is kept
 ** if the program limits SQLite's memory. */
-static void handle_release(bloom_handle_pool *pool, bloom_handle *handle){
+static void handle_release(bloom_connection *connection, bloom_handle *handle){
   if( handle->max_bytes<KEPT_MIN_BYTES || handle->max_bytes>KEPT_MAX_BYTES
    || sqlite3_soft_heap_limit64(-1)>0 ){
     sqlite3_free(handle);
     return;
   }
-  while( pool->num_kept_bytes>KEPT_MAX_BYTES - handle->max_bytes ){
-    sqlite3_free(pool_unlink(pool, &pool->first));
+  while( connection->num_kept_bytes>KEPT_MAX_BYTES - handle->max_bytes ){
+    sqlite3_free(take_kept(connection, &connection->kept));
   }
-  handle->next = pool->first;
-  pool->first = handle;
-  pool->num_kept_bytes += handle->max_bytes;
+  handle->next = connection->kept;
+  connection->kept = handle;
+  connection->num_kept_bytes += handle->max_bytes;
 }
 
 /* ---- Handles -------------------------------------------------------------------- */
 
-int bloom_handle_open(bloom_handle_pool *pool, sqlite3 *db, size_t num_bytes,
-                      bloom_handle **opened){
-  bloom_handle *handle = handle_acquire(pool, num_bytes);
+int bloom_handle_open(bloom_connection *connection, size_t num_bytes, bloom_handle **opened){
+  bloom_handle *handle = handle_acquire(connection, num_bytes);
   if( handle==NULL ) return SQLITE_NOMEM;
-  if( !number_handle(handle, db) ){
-    handle_release(pool, handle);
+  if( !number_handle(handle, connection->db) ){
+    handle_release(connection, handle);
     return SQLITE_FULL;
   }
-  pool->num_users++;
+  handle->connection = bloom_connection_get(connection->db);
+  assert( handle->connection==connection );
   handle->test = NULL;
   *opened = handle;
   return SQLITE_OK;
@@ -141,12 +123,12 @@ int bloom_handle_open(bloom_handle_pool *pool, sqlite3 *db, size_t num_bytes,
 
 void bloom_handle_close(bloom_handle *handle){
   bloom_handle_slot *slot = slot_of(handle->number);
-  bloom_handle_pool *pool = handle->pool;
+  bloom_connection *connection = handle->connection;
   assert( slot->handle==handle );
   atomic_store(&slot->db, NULL);
   atomic_store(&slot->number, 0);
-  handle_release(pool, handle);
-  bloom_handle_pool_free(pool);
+  handle_release(connection, handle);
+  bloom_connection_release(connection);
 }
 
 /* Closes the handle of a value that owns it: the value's destructor. */

@@ -37,30 +37,17 @@ typedef struct bloom_handle {
   int num_keys; /* of bloom_filter(), 0: any number; BLOOM_ONE_KEY of a virtual table */
   uintptr_t number;
   size_t max_bytes; /* the room in bytes */
-  struct bloom_handle_pool *pool;
-  struct bloom_handle *next; /* in the list of handles that the pool keeps */
+  struct bloom_connection *connection;
+  struct bloom_handle *next; /* in the connection's list of kept ones */
   uint8_t bytes[];
 } bloom_handle;
 
 #define BLOOM_ONE_KEY (-1) /* which may be a tuple */
 
-/* Closed handles with large buffers, for the next ones of the same connection. */
-typedef struct bloom_handle_pool {
-  bloom_handle *first;
-  size_t num_kept_bytes;
-  int num_users; /* its owner and the open handles */
-} bloom_handle_pool;
-
-/* Returns an empty pool; NULL if there is no memory. */
-void *bloom_handle_pool_new(void);
-
-/* Frees a pool, once its last handle is closed. */
-void bloom_handle_pool_free(void *data);
-
 /* Opens a handle on a connection, with room for num_bytes that the caller fills and reads into its
 ** filter.  SQLITE_OK with *opened set; SQLITE_NOMEM; or SQLITE_FULL: all are open, or a 32-bit
 ** process has used up its numbers. */
-int bloom_handle_open(bloom_handle_pool *pool, sqlite3 *db, size_t num_bytes,
+int bloom_handle_open(struct bloom_connection *connection, size_t num_bytes,
                       bloom_handle **opened);
 
 /* Closes a handle: from then on all its copies are NULL. */

@@ -308,16 +308,16 @@ void RaceProbe(bool decimal, size_t n) {
     all.push_back({"bloom", [&] {
       size_t found = 0;
       for (const leveldb::Slice& k : probes) {
-        found += filter.encoding->may_contain_bytes(&filter, reinterpret_cast<const uint8_t*>(k.data()), k.size());
+        found += filter.encoding->may_contain(&filter, filter.encoding->hash_bytes(reinterpret_cast<const uint8_t*>(k.data()), k.size()));
       }
       check(found);
     }, {}});
     all.push_back({"parquet", [&] {
       size_t found = 0;
-      for (int64_t k : integers) found += parquet.encoding->may_contain_int64(&parquet, k);
+      for (int64_t k : integers) found += parquet.encoding->may_contain(&parquet, parquet.encoding->hash_int64(k));
       if (!decimal) {
         for (const leveldb::Slice& k : probes) {
-          found += parquet.encoding->may_contain_bytes(&parquet, reinterpret_cast<const uint8_t*>(k.data()), k.size());
+          found += parquet.encoding->may_contain(&parquet, parquet.encoding->hash_bytes(reinterpret_cast<const uint8_t*>(k.data()), k.size()));
         }
       }
       if (found < num_hits || found > num_hits + (m - num_hits) / 25 + 10) Die("Parquet's filter misses or is full");

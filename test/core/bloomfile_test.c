@@ -249,18 +249,14 @@ TEST(a_key_s_answer_is_its_hash_s){
   const bloom_hash_run hash_run = {NULL, hashes, 2}, set_run = {NULL, sets, 2};
   uint8_t *bytes = allocated(shape.num_bytes);
   bloom_filter file;
-  int64_t i;
   bloom_bloomfile_clear(&shape, bytes);
   file = read_back(bytes, shape.num_bytes);
-  assert_int_equal(bloomfile->may_contain_int64(&file, -77), 0);
+  assert_int_equal(bloomfile->may_contain(&file, bloomfile->hash_int64(-77)), 0);
   bloom_bloomfile_add(&shape, bytes, &hash_run, &set_run);
-  assert_int_equal(bloomfile->may_contain_int64(&file, -77), 1);
-  assert_int_equal(bloomfile->may_contain_bytes(&file, (const uint8_t *)"-77", 3), 1);
-  assert_int_equal(bloomfile->may_contain_bytes(&file, (const uint8_t *)"key", 3), 1);
-  assert_int_equal(bloomfile->may_contain_bytes(&file, (const uint8_t *)"kez", 3), 0);
-  for(i=0; i<50; i++){
-    assert_int_equal(bloomfile->may_contain_int64(&file, i), bloomfile->may_contain(&file, bloomfile->hash_int64(i)));
-  }
+  assert_int_equal(bloomfile->may_contain(&file, bloomfile->hash_int64(-77)), 1);
+  assert_int_equal(bloomfile->may_contain(&file, bloomfile->hash_bytes((const uint8_t *)"-77", 3)), 1);
+  assert_int_equal(bloomfile->may_contain(&file, bloomfile->hash_bytes((const uint8_t *)"key", 3)), 1);
+  assert_int_equal(bloomfile->may_contain(&file, bloomfile->hash_bytes((const uint8_t *)"kez", 3)), 0);
   free(bytes);
 }
 
@@ -277,8 +273,8 @@ static void check_no_bloomfile(const uint8_t *bytes, size_t num_bytes, const blo
     file->encoding->describe(file, 1, &facts);
     assert_string_equal(facts.encoding, "bloomfile");
     assert_string_equal(facts.note, "damaged: its header is invalid or states another length, so it may contain every key");
-    assert_int_equal(file->encoding->may_contain_int64(file, 1), 1);
-    assert_int_equal(file->encoding->may_contain_bytes(file, bytes, num_bytes), 1);
+    assert_int_equal(file->encoding->may_contain(file, file->encoding->hash_int64(1)), 1);
+    assert_int_equal(file->encoding->may_contain(file, file->encoding->hash_bytes(bytes, num_bytes)), 1);
     assert_non_null(file->encoding->readonly_reason(file));
   }else{
     assert_ptr_equal(file->encoding, bloom_default_encoding);

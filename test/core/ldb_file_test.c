@@ -102,7 +102,7 @@ static int slot_has(const bloom_ldb_file *file, size_t number, const char *key){
   bloom_filter_block_slot(&file->block, number, &slot);
   assert_false(slot.is_damaged);
   bloom_encoding_leveldb.read(slot.filter, slot.num_bytes, &filter);
-  return bloom_encoding_leveldb.may_contain_bytes(&filter, (const uint8_t*)key, strlen(key));
+  return bloom_encoding_leveldb.may_contain(&filter, bloom_encoding_leveldb.hash_bytes((const uint8_t*)key, strlen(key)));
 }
 
 TEST(tables_are_read){

@@ -163,33 +163,6 @@ static bloom_hash_value bloomfile_hash_int64(int64_t key){
   return bloom_xxh64(text, bloom_decimal(key, text));
 }
 
-/* Writes the addresses of the units that a hash's probes pick to units[0 .. num_probes), or,
-** where there are fewer units than probes, of each of those once.  Returns how many. */
-static uint32_t bloomfile_pick(const bloom_filter *file, bloom_hash_value hash,
-                               const uint8_t **units){
-  const size_t unit_bytes = bloom_bloomfile_unit_bytes(&file->shape);
-  const uint64_t num_units = file->shape.num_slots;
-  const uint64_t delta = bloomfile_delta(hash);
-  const uint32_t num_probes = file->shape.num_probes;
-  uint32_t i;
-  assert( num_units>0 && num_probes<=BLOOM_BLOOMFILE_MAX_PROBES );
-  if( num_units<num_probes ){
-    uint8_t is_picked[BLOOM_BLOOMFILE_MAX_PROBES] = {0};
-    uint32_t num_picked = 0;
-    for(i=0; i<num_probes; i++, hash+=delta){
-      const size_t unit = (size_t)(hash % num_units);
-      if( is_picked[unit] ) continue;
-      is_picked[unit] = 1;
-      units[num_picked++] = file->bits + unit * unit_bytes;
-    }
-    return num_picked;
-  }
-  for(i=0; i<num_probes; i++, hash+=delta){
-    units[i] = file->bits + (size_t)(hash % num_units) * unit_bytes;
-  }
-  return num_probes;
-}
-
 /* Returns fewer than 8 bytes as a word.  A length known to be 4, as in narrow files, is one
 ** load. */
 static inline uint64_t bloomfile_load_rest(const uint8_t *bytes, size_t num_bytes){
@@ -230,16 +203,22 @@ static inline int bloomfile_and(const uint8_t *const *units, uint32_t num_units,
 int bloom_bloomfile_sets(const bloom_filter *file, bloom_hash_value hash, uint8_t *mask,
                          uint64_t *num_sets){
   const uint8_t *units[BLOOM_BLOOMFILE_MAX_PROBES];
-  const uint32_t num_picked = bloomfile_pick(file, hash, units);
   const size_t unit_bytes = bloom_bloomfile_unit_bytes(&file->shape);
+  const uint64_t delta = bloomfile_delta(hash);
+  const uint32_t num_probes = file->shape.num_probes;
   uint64_t words[BLOOMFILE_BLOCK_WORDS];
   int is_any = 0;
   size_t offset;
+  uint32_t i;
+  assert( file->shape.num_slots>0 && num_probes<=BLOOM_BLOOMFILE_MAX_PROBES );
+  for(i=0; i<num_probes; i++, hash+=delta){
+    units[i] = file->bits + (size_t)(hash % file->shape.num_slots) * unit_bytes;
+  }
   for(offset=0; offset<unit_bytes; offset+=BLOOMFILE_BLOCK_BYTES){
     const size_t num_left = unit_bytes - offset;
     const size_t num_bytes = num_left<BLOOMFILE_BLOCK_BYTES ? num_left : BLOOMFILE_BLOCK_BYTES;
     if( offset && offset%BLOOMFILE_STOP_BYTES==0 && bloom_is_stopped(file) ) return -1;
-    if( bloomfile_and(units, num_picked, offset, num_bytes, words) ){
+    if( bloomfile_and(units, num_probes, offset, num_bytes, words) ){
       if( mask==NULL && num_sets==NULL ) return 1;
       if( mask ) memcpy(mask + offset, words, num_bytes);
       if( num_sets ) *num_sets += bloom_count_bits((uint8_t *)words, (num_bytes + 7) / 8 * 8);
@@ -253,15 +232,6 @@ int bloom_bloomfile_sets(const bloom_filter *file, bloom_hash_value hash, uint8_
 
 static int bloomfile_may_contain(const bloom_filter *file, bloom_hash_value hash){
   return bloom_bloomfile_sets(file, hash, NULL, NULL);
-}
-
-static int bloomfile_may_contain_int64(const bloom_filter *file, int64_t key){
-  return bloomfile_may_contain(file, bloomfile_hash_int64(key));
-}
-
-static int bloomfile_may_contain_bytes(const bloom_filter *file, const uint8_t *key,
-                                       size_t num_bytes){
-  return bloomfile_may_contain(file, bloom_xxh64(key, num_bytes));
 }
 
 /* -- Statistics ------------------------------------------------------------- */
@@ -458,8 +428,6 @@ const bloom_encoding bloom_encoding_bloomfile = {
   .hash_int64 = bloomfile_hash_int64,
   .hash_bytes = bloom_xxh64,
   .may_contain = bloomfile_may_contain,
-  .may_contain_int64 = bloomfile_may_contain_int64,
-  .may_contain_bytes = bloomfile_may_contain_bytes,
   .min_bits_per_key_x10 = bloomfile_min_bits_per_key_x10,
   .why_no_add = "of many sets: bloom_build_sets() makes it, with each key's set",
   .magic = BLOOM_BLOOMFILE_TAG & 0xff,

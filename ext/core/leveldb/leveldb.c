@@ -182,15 +182,6 @@ static bloom_hash_value leveldb_hash_bytes(const uint8_t *key, size_t num_bytes)
   return bloom_leveldb_hash(key, num_bytes);
 }
 
-static int leveldb_may_contain_int64(const bloom_filter *filter, int64_t key){
-  return leveldb_may_contain(filter, bloom_leveldb_hash_int64(key));
-}
-
-static int leveldb_may_contain_bytes(const bloom_filter *filter, const uint8_t *key,
-                                     size_t num_bytes){
-  return leveldb_may_contain(filter, bloom_leveldb_hash(key, num_bytes));
-}
-
 static int leveldb_is_reserved(const bloom_filter *filter){
   return filter->shape.num_slots>0
       && filter->bytes[filter->shape.num_bytes-1]>BLOOM_LEVELDB_MAX_PROBES;
@@ -253,8 +244,6 @@ const bloom_encoding bloom_encoding_leveldb = {
   .hash_int64 = leveldb_hash_int64,
   .hash_bytes = leveldb_hash_bytes,
   .may_contain = leveldb_may_contain,
-  .may_contain_int64 = leveldb_may_contain_int64,
-  .may_contain_bytes = leveldb_may_contain_bytes,
   .shape = bloom_leveldb_shape,
   .clear = bloom_leveldb_clear,
   .add = bloom_leveldb_add,

@@ -309,8 +309,8 @@ static double modelled_unset(const bloom_shape *shape, double num_keys){
     fpr_model_init(&model, shape, num_keys);
     unset -= set_by_probe2_alone(&model);
   }
-  /* Probe 1 loads positions modulo 3 by 1.5, 1.5 and 0, and the variance of probe 3's loads modulo 5
-  ** is 0.38. */
+  /* Probe 1 loads positions modulo 3 by 1.5, 1.5 and 0; the variance of probe 3's loads modulo 5 is
+  ** 0.38. */
   if( shape->num_bits%3==0 && shape->num_probes>1 ){
     unset *= (2 * bloom_exp_minus(load / 2) + 1 / bloom_exp_minus(load)) / 3;
   }

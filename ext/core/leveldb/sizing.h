@@ -14,9 +14,9 @@
 ** them are taken: probe 2 tests little, and whatever probe meets one of those
 ** positions is more likely to find its bit set.  Hashes whose probes all meet
 ** them, through multiples of num_bits, are the resonances.  Less of the same:
-** probes 1, 4, 7, ... keep some of the hash modulo 3, probes 3, 8, 13, ... modulo 5, which adds a
-** few percent where num_bits is a multiple of these.  Where 257, 65537 or several of them divide it,
-** a key is one of few that have all their probes together.
+** probes 1, 4, 7, ... keep some of the hash modulo 3, probes 3, 8, 13, ... modulo 5, which adds
+** a few percent where num_bits is a multiple of these.  Where 257, 65537 or several of them
+** divide it, a key is one of few that have all their probes together.
 */
 #ifndef BLOOM_CORE_SIZING_H
 #define BLOOM_CORE_SIZING_H
@@ -41,10 +41,10 @@ bloom_status bloom_leveldb_shape(uint64_t num_keys, double bits_per_key, bloom_s
 
 /*
 ** Returns the false positive rate, 0..1, of a filter of this shape with num_keys different keys:
-** the mean over 9,728 hashes of the probability that all bits of a hash are set, plus that of a key
-** of the same hash, num_keys / 2^32.  Takes some 3 ms where probe 2 matters.  No table of rates
-** would do: with 100,000 keys at 16 to 22 bits a tenth of a bit more or less is up to four times the
-** rate.
+** the mean over 9,728 hashes of the probability that all bits of a hash are set, plus that of a
+** key of the same hash, num_keys / 2^32.  Takes some 3 ms where probe 2 matters.  No table of
+** rates would do: with 100,000 keys at 16 to 22 bits a tenth of a bit more or less is up to four
+** times the rate.
 **
 ** Measured rates are within 10 % for 1e3..1e7 keys at 4..20 bits per key,
 ** resonances included: test/core/fpr_grid.csv, made by fpr_grid.c.

@@ -106,15 +106,6 @@ static int parquet_may_contain(const bloom_filter *filter, bloom_hash_value hash
   return bloom_parquet_best_kernels()->may_contain(filter->bits, filter->shape.num_slots, hash);
 }
 
-static int parquet_may_contain_int64(const bloom_filter *filter, int64_t key){
-  return parquet_may_contain(filter, bloom_parquet_hash_int64(key));
-}
-
-static int parquet_may_contain_bytes(const bloom_filter *filter, const uint8_t *key,
-                                     size_t num_bytes){
-  return parquet_may_contain(filter, bloom_xxh64(key, num_bytes));
-}
-
 /* -- Statistics -------------------------------------------------------------------
 **
 ** The load of a block is its number of keys.  A bit of a word is set with probability
@@ -257,8 +248,6 @@ const bloom_encoding bloom_encoding_parquet = {
   .hash_int64 = bloom_parquet_hash_int64,
   .hash_bytes = bloom_xxh64,
   .may_contain = parquet_may_contain,
-  .may_contain_int64 = parquet_may_contain_int64,
-  .may_contain_bytes = parquet_may_contain_bytes,
   .shape = parquet_shape,
   .clear = parquet_clear,
   .add = parquet_add,

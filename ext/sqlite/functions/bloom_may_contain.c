@@ -48,7 +48,8 @@ void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **a
   /* The type of a handle is NULL, so look for a handle first. */
   const bloom_handle *handle = num_args ? bloom_handle_of(context, args[0]) : NULL;
   const bloom_filter *filter;
-  bloom_key key;
+  bloom_hash_value hash;
+  bloom_key_kind kind;
   int i;
   if( num_args<2 ){
     bloom_fail(context, "bloom_may_contain(): argument %d (%s) is missing", num_args + 1,
@@ -74,21 +75,10 @@ void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **a
   filter = handle ? &handle->filter
       : bloom_filter_arg_or_fail(context, "bloom_may_contain", args[0], args[1], &storage);
   if( filter==NULL ) return;
-  switch( bloom_key_of(args[1], &key) ){
-    case BLOOM_KEY_INTEGER:
-      sqlite3_result_int(context, filter->encoding->may_contain_int64(filter, key.integer));
-      break;
-    case BLOOM_KEY_BYTES:
-      sqlite3_result_int(context,
-                         filter->encoding->may_contain_bytes(filter, key.bytes, key.num_bytes));
-      break;
-    case BLOOM_KEY_NULL:
-      answer_null_key(context, 1, args + 1);
-      break;
-    case BLOOM_KEY_NOMEM:
-      sqlite3_result_error_nomem(context);
-      break;
-  }
+  kind = bloom_hash_of_key(filter->encoding, args[1], &hash);
+  if( kind==BLOOM_KEY_NULL ) answer_null_key(context, 1, args + 1);
+  else if( kind==BLOOM_KEY_NOMEM ) sqlite3_result_error_nomem(context);
+  else sqlite3_result_int(context, filter->encoding->may_contain(filter, hash));
 }
 
 /* -- bloom_open() ----------------------------------------------------------- */
@@ -113,7 +103,7 @@ static int fill_handle(sqlite3 *db, bloom_handle *handle, const bloom_filter *fi
 }
 
 void bloom_open(sqlite3_context *context, int num_args, sqlite3_value **args){
-  const bloom_connection *connection = sqlite3_user_data(context);
+  bloom_connection *connection = sqlite3_user_data(context);
   bloom_filter storage;
   const bloom_filter *filter = bloom_filter_arg_or_fail(context, "bloom_open", args[0], NULL,
                                                         &storage);
@@ -121,8 +111,7 @@ void bloom_open(sqlite3_context *context, int num_args, sqlite3_value **args){
   int rc;
   (void)num_args;
   if( filter==NULL ) return;
-  rc = bloom_handle_open(connection->pool, connection->db,
-                         filter->shape.num_bytes + CACHE_LINE_BYTES, &handle);
+  rc = bloom_handle_open(connection, filter->shape.num_bytes + CACHE_LINE_BYTES, &handle);
   if( rc==SQLITE_NOMEM ){
     sqlite3_result_error_nomem(context);
   }else if( rc==SQLITE_FULL ){

@@ -3,6 +3,7 @@
 */
 #include "equality.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "../../core/debug.h"
@@ -273,6 +274,10 @@ int bloom_bytes_may_be_number(const uint8_t *text, size_t num_bytes){
   return form_of((const char *)text, num_bytes)!=FORM_TEXT;
 }
 
+int bloom_bytes_are_integer(const uint8_t *text, size_t num_bytes){
+  return form_of((const char *)text, num_bytes)==FORM_INTEGER;
+}
+
 int bloom_text_is_number(sqlite3_value *value){
   size_t num_bytes;
   const char *text = text_of(value, &num_bytes);
@@ -306,39 +311,38 @@ int bloom_may_equal_number(sqlite3_value *value, int *is_number){
   return SQLITE_OK;
 }
 
-/* Sets *sign and *steps to the REAL next to a number.  SQLITE_OK or SQLITE_NOMEM. */
-static int find_real(sqlite3_value *value, double *sign, uint64_t *steps){
+/* Sets *real to the REAL next to a number.  SQLITE_OK or SQLITE_NOMEM. */
+static int find_real(sqlite3_value *value, double *real){
   sqlite3_value *number;
   size_t num_bytes;
   const char *text;
-  double real;
-  if( sqlite3_value_type(value)==SQLITE_TEXT ){
-    text = text_of(value, &num_bytes);
-    if( text==NULL ) return SQLITE_NOMEM;
-    if( is_text_of_infinity((const uint8_t *)text, num_bytes) ){
-      *sign = text[0]=='-' ? -1 : 1;
-      *steps = (uint64_t)0x7ff << 52; /* IEEE 754 */
-      return SQLITE_OK;
-    }
+  if( sqlite3_value_type(value)!=SQLITE_TEXT ){
+    *real = sqlite3_value_double(value);
+    return SQLITE_OK;
+  }
+  text = text_of(value, &num_bytes);
+  if( text==NULL ) return SQLITE_NOMEM;
+  if( is_text_of_infinity((const uint8_t *)text, num_bytes) ){
+    *real = text[0]=='-' ? -HUGE_VAL : HUGE_VAL;
+    return SQLITE_OK;
   }
   number = sqlite3_value_dup(value); /* the value itself may be another's to read as TEXT */
   if( number==NULL ) return SQLITE_NOMEM;
-  real = sqlite3_value_double(number);
+  *real = sqlite3_value_double(number);
   sqlite3_value_free(number);
-  *sign = real;
-  *steps = bloom_steps_of(real);
   return SQLITE_OK;
 }
 
 int bloom_cell_hashes(sqlite3_value *value, int is_query, bloom_key_hashes *hashes){
-  uint64_t steps = 0, cell, last;
-  double sign = 0;
-  const int rc = find_real(value, &sign, &steps);
+  uint64_t steps, cell, last;
+  double real = 0;
+  const int rc = find_real(value, &real);
   hashes->num_hashes = hashes->is_maybe = 0;
   if( rc!=SQLITE_OK ) return rc;
+  steps = bloom_steps_of(real);
   cell = is_query ? bloom_first_cell(steps) : bloom_cell_of(steps);
   last = is_query ? bloom_last_cell(steps) : cell;
   /* 0 has no sign, nor has what may be read as 0. */
-  for(; cell<=last; cell++) push(hashes, bloom_hash_of_cell(cell ? sign : 0, cell));
+  for(; cell<=last; cell++) push(hashes, bloom_hash_of_cell(cell ? real : 0, cell));
   return SQLITE_OK;
 }

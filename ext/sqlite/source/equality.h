@@ -108,6 +108,9 @@ int bloom_plain_text_hash(
 int bloom_text_may_be_number(sqlite3_value *value);
 int bloom_bytes_may_be_number(const uint8_t *text, size_t num_bytes);
 
+/* Returns 1 if a TEXT is a 64-bit integer to numeric affinity. */
+int bloom_bytes_are_integer(const uint8_t *text, size_t num_bytes);
+
 /* Returns 1 if a TEXT surely looks like a number to SQLite. */
 int bloom_text_is_number(sqlite3_value *value);
 

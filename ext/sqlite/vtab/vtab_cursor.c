@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "../../core/parquet/parquet.h"
+#include "../handle.h"
 
 /* xBestIndex's idxNum. */
 #define PLAN_FACTS 0
@@ -253,8 +254,7 @@ static int result_handle(
   bloom_vtab *vtab, vtab_snapshot *snapshot, sqlite3_context *context
 ){
   if( snapshot->handle==NULL ){
-    const int rc = bloom_handle_open(vtab->connection->pool, vtab->connection->db, 0,
-                                     &snapshot->handle);
+    const int rc = bloom_handle_open(vtab->connection, 0, &snapshot->handle);
     if( rc==SQLITE_FULL ){
       return bloom_vtab_fail(vtab, "bloom: all handles that a process can have are open");
     }

@@ -13,6 +13,7 @@
 */
 #include "../../../ext/bloom.h"
 #include "../../../ext/core/encodings.h"
+#include "../../../ext/sqlite/connection.h"
 #include "../../../ext/sqlite/handle.h"
 #include "../../lib/sqlite_test.h"
 
@@ -259,13 +260,13 @@ static void give_owned(sqlite3_context *context, int num_args, sqlite3_value **a
 }
 
 /* A handle to filter a or b. */
-static bloom_handle *open_owned(bloom_handle_pool *pool, sqlite3 *db, const char *sql){
-  sqlite3_stmt *statement = prepare(db, sql);
+static bloom_handle *open_owned(bloom_connection *connection, const char *sql){
+  sqlite3_stmt *statement = prepare(connection->db, sql);
   bloom_handle *handle = NULL;
   size_t num_bytes;
   if( sqlite3_step(statement)!=SQLITE_ROW ) abort();
   num_bytes = (size_t)sqlite3_column_bytes(statement, 0);
-  if( bloom_handle_open(pool, db, num_bytes, &handle)!=SQLITE_OK ) abort();
+  if( bloom_handle_open(connection, num_bytes, &handle)!=SQLITE_OK ) abort();
   memcpy(handle->bytes, sqlite3_column_blob(statement, 0), num_bytes);
   bloom_filter_read(handle->bytes, num_bytes, &handle->filter);
   sqlite3_finalize(statement);
@@ -275,21 +276,21 @@ static bloom_handle *open_owned(bloom_handle_pool *pool, sqlite3 *db, const char
 static void check_owned(void){
   static const char sql[] = "SELECT bloom_may_contain(owned(), 7)";
   sqlite3 *db = open_database();
-  bloom_handle_pool *pool = bloom_handle_pool_new();
-  if( pool==NULL ) abort();
+  bloom_connection *connection = bloom_connection_get(db);
+  if( connection==NULL ) abort();
   must(sqlite3_create_function(db, "owned", 0, SQLITE_UTF8, NULL, give_owned, NULL, NULL), db);
-  owned = open_owned(pool, db, "SELECT a FROM f");
+  owned = open_owned(connection, "SELECT a FROM f");
   expect(db, sql, "1", "it should answer");
   expect(db, "SELECT bloom_may_contain(keep(owned()), 7)", "1", "it should answer");
   expect(db, sql, "1", "it should answer in the next statement");
   expect(db, PROBE, "1", "its copy should answer in the next statement");
   bloom_handle_close(owned);
   expect(db, PROBE, "N", "its copy should be NULL once it is closed");
-  owned = open_owned(pool, db, "SELECT b FROM f");
+  owned = open_owned(connection, "SELECT b FROM f");
   expect(db, sql, "0", "the next one should answer for its own filter");
   expect(db, PROBE, "N", "the copy should be NULL beside the next one");
-  bloom_handle_pool_free(pool); /* before its last handle */
-  expect(db, sql, "0", "it should answer without its pool");
+  bloom_connection_release(connection); /* before its last handle */
+  expect(db, sql, "0", "it should answer without its owner");
   bloom_handle_close(owned);
   owned = NULL;
   close_database(db);

@@ -189,7 +189,6 @@ static void check_core(const bloom_filter *filter, const rules *r, const key_byt
   int i;
   for(i=0; i<NUM_KEYS; i++){
     const bloom_hash_value hash = encoding->hash_bytes(keys[i].bytes, keys[i].num_bytes);
-    FUZZ_CHECK(encoding->may_contain_bytes(filter, keys[i].bytes, keys[i].num_bytes)==answers[i]);
     FUZZ_CHECK(encoding->may_contain(filter, hash)==answers[i]);
   }
   encoding->describe(filter, 1, &facts);
@@ -210,7 +209,7 @@ static void check_leveldb(const bloom_filter *filter, const uint8_t *bytes, size
     key_bytes key = {(const uint8_t*)number, (size_t)num_chars};
     if( i<NUM_KEYS ) key = keys[i];
     FUZZ_CHECK(oracle_may_match(bytes, num_bytes, key.bytes, key.num_bytes)
-               ==filter->encoding->may_contain_bytes(filter, key.bytes, key.num_bytes));
+               ==filter->encoding->may_contain(filter, filter->encoding->hash_bytes(key.bytes, key.num_bytes)));
   }
 }
 #endif
