@@ -53,19 +53,8 @@ static void regexp_or(bloom_regexp_terms *a, const bloom_regexp_terms *b){
 
 /* -- Characters ------------------------------------------------------------------------ */
 
-static int regexp_is_digit(uint8_t byte){
-  return byte>='0' && byte<='9';
-}
-
-static int regexp_is_letter(uint8_t byte){
-  byte = bloom_text_lower(byte);
-  return byte>='a' && byte<='z';
-}
-
-static int regexp_is_hex_digit(uint8_t byte){
-  byte = bloom_text_lower(byte);
-  return regexp_is_digit(byte) || (byte>='a' && byte<='f');
-}
+#define REGEXP_DIGITS  "0123456789"
+#define REGEXP_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 /* Returns 1 if chars has the byte. */
 static int regexp_is_one_of(uint8_t byte, const char *chars){
@@ -111,6 +100,11 @@ static int regexp_take(regexp_reader *reader, uint8_t byte){
   return 1;
 }
 
+/* Skips bytes while chars has them. */
+static void regexp_skip(regexp_reader *reader, const char *chars){
+  while( regexp_is_one_of(regexp_peek(reader), chars) ) reader->next++;
+}
+
 /* -- Literals ---------------------------------------------------------------------------- */
 
 /* Requires bytes[first .. end) of the open literal, unless they have no gram. */
@@ -136,7 +130,7 @@ static int regexp_is_plain(const regexp_reader *reader, uint32_t i){
   const int has_before = i>reader->run, has_behind = i+1<reader->result->num_bytes;
   const uint8_t byte = bytes[i];
   if( byte>=0x80 || regexp_is_one_of(byte, "fiks") ) return 0;
-  if( !regexp_is_letter(byte) ) return 1;
+  if( !regexp_is_one_of(byte, REGEXP_LETTERS) ) return 1;
   if( has_before ? bytes[i-1]>=0x80 : reader->has_foreign ) return 0;
   if( has_behind ? bytes[i+1]>=0x80 : reader->has_foreign ) return 0;
   return !regexp_is_one_of(byte, "tl")
@@ -188,22 +182,21 @@ typedef enum regexp_count {
 
 /* Reads what is behind a {. */
 static regexp_count regexp_read_braces(regexp_reader *reader){
-  const uint8_t *text = reader->next;
-  int is_nonzero = 0, is_plain = 1;
-  for(; text<reader->end && regexp_is_digit(*text); text++) is_nonzero |= *text!='0';
-  if( text<reader->end && *text==',' ) text++;
-  while( text<reader->end && regexp_is_one_of(*text, "0123456789, ") ){
-    is_plain &= regexp_is_digit(*text);
-    text++;
-  }
-  if( text==reader->end || *text!='}' ){
-    /* A { that is a character.  With a } behind it, as in {e<=1}, Python's regex module allows for
-    ** errors in what stands before. */
-    for(; text<reader->end; text++) reader->is_unknown |= *text=='}';
-    return REGEXP_OPTIONAL;
-  }
-  reader->next = text + 1;
-  return is_nonzero && is_plain ? REGEXP_REPEATED : REGEXP_OPTIONAL;
+  const uint8_t *const begin = reader->next;
+  int is_nonzero, is_plain;
+  regexp_skip(reader, "0");
+  is_nonzero = regexp_is_one_of(regexp_peek(reader), REGEXP_DIGITS);
+  regexp_skip(reader, REGEXP_DIGITS);
+  regexp_take(reader, ',');
+  regexp_skip(reader, REGEXP_DIGITS);
+  is_plain = regexp_peek(reader)=='}';
+  regexp_skip(reader, REGEXP_DIGITS ", ");
+  if( regexp_take(reader, '}') ) return is_nonzero && is_plain ? REGEXP_REPEATED : REGEXP_OPTIONAL;
+  /* A { that is a character.  With a } behind it, as in {e<=1}, Python's regex module allows for
+  ** errors in what stands before. */
+  if( memchr(begin, '}', (size_t)(reader->end - begin)) ) reader->is_unknown = 1;
+  reader->next = begin;
+  return REGEXP_OPTIONAL;
 }
 
 /* Reads the quantifiers behind an item.  Two may be one that is lazy, as +?, or one behind the
@@ -229,13 +222,13 @@ static void regexp_skip_escape(regexp_reader *reader){
   }
   reader->next++;
   if( byte=='p' || byte=='P' ){
-    if( regexp_is_letter(regexp_peek(reader)) ) reader->next++;
+    if( regexp_is_one_of(regexp_peek(reader), REGEXP_LETTERS) ) reader->next++;
   }else if( regexp_is_one_of(byte, "xuU") ){
-    while( regexp_is_hex_digit(regexp_peek(reader)) ) reader->next++;
-  }else if( regexp_is_digit(byte) ){
-    while( regexp_is_digit(regexp_peek(reader)) ) reader->next++;
+    regexp_skip(reader, REGEXP_DIGITS "abcdefABCDEF");
+  }else if( regexp_is_one_of(byte, REGEXP_DIGITS) ){
+    regexp_skip(reader, REGEXP_DIGITS);
   }
-  if( regexp_is_letter(byte) && regexp_take(reader, '{') ){
+  if( regexp_is_one_of(byte, REGEXP_LETTERS) && regexp_take(reader, '{') ){
     while( regexp_peek(reader) && !regexp_is_one_of(*reader->next, "}|()[]\\") ) reader->next++;
     if( !regexp_take(reader, '}') ) reader->is_unknown = 1;
   }
@@ -245,7 +238,7 @@ static void regexp_skip_escape(regexp_reader *reader){
 static int regexp_skip_class_name(regexp_reader *reader){
   if( !regexp_take(reader, ':') ) return 0;
   regexp_take(reader, '^');
-  while( regexp_is_letter(regexp_peek(reader)) ) reader->next++;
+  regexp_skip(reader, REGEXP_LETTERS);
   return regexp_take(reader, ':') && regexp_take(reader, ']');
 }
 
@@ -278,10 +271,7 @@ static void regexp_skip_class(regexp_reader *reader){
 /* Skips a group's name and the byte behind it.  Returns 0 if it is none. */
 static int regexp_skip_group_name(regexp_reader *reader, uint8_t end){
   const uint8_t *begin = reader->next;
-  while( regexp_is_letter(regexp_peek(reader)) || regexp_is_digit(regexp_peek(reader))
-   || regexp_peek(reader)=='_' ){
-    reader->next++;
-  }
+  regexp_skip(reader, REGEXP_LETTERS REGEXP_DIGITS "_");
   return reader->next>begin && regexp_take(reader, end);
 }
 
@@ -340,7 +330,7 @@ static size_t regexp_find_literal(const regexp_reader *reader, const uint8_t **t
     /* GNU's ends of words and texts; letters and digits have a meaning, too. */
     if( reader->end - reader->next<2 || regexp_is_one_of(reader->next[1], "<>'`") ) return 0;
     *text = reader->next + 1;
-    return **text>=' ' && **text<0x7f && !regexp_is_letter(**text) && !regexp_is_digit(**text);
+    return **text>=' ' && **text<0x7f && !regexp_is_one_of(**text, REGEXP_LETTERS REGEXP_DIGITS);
   }
   if( byte<' ' || byte==0x7f || regexp_is_one_of(byte, ".^$[(") ) return 0;
   return regexp_character_bytes(reader->next, reader->end);

@@ -79,8 +79,7 @@ static int sample_rows(bloom_index *index, index_rows *rows){
   sqlite3_int64 before = 0;
   sqlite3_stmt *row = NULL;
   uint32_t place, shift;
-  int has_before = 0, rc;
-  rc = bloom_sql_prepare(index->connection, &row, "SELECT x.\"%w\", x.* FROM " INDEX_SOURCE
+  int rc = bloom_sql_prepare(index->connection, &row, "SELECT x.\"%w\", x.* FROM " INDEX_SOURCE
                          " NOT INDEXED WHERE x.\"%w\" >= ?1 ORDER BY x.\"%w\" LIMIT %d", id,
                          index->schema, index->source_name, id, id, SAMPLE_ROWS);
   for(place=0; place<SAMPLE_PLACES && rc==SQLITE_OK; place++){
@@ -88,7 +87,7 @@ static int sample_rows(bloom_index *index, index_rows *rows){
     sqlite3_int64 first = 0, last = 0;
     double of_place = 0, distinct[MAX_SHIFT + 1];
     for(shift=0; shift<=MAX_SHIFT; shift++) distinct[shift] = 1; /* the first row's */
-    if( has_before && from<=before ) continue; /* there are few rows, and these were read */
+    if( place>0 && from<=before ) continue; /* there are few rows, and these were read */
     sqlite3_bind_int64(row, 1, from);
     while( (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
       const sqlite3_int64 this = sqlite3_column_int64(row, 0);
@@ -105,7 +104,6 @@ static int sample_rows(bloom_index *index, index_rows *rows){
     if( rc!=SQLITE_DONE ) break;
     rc = SQLITE_OK;
     before = last;
-    has_before |= of_place>0;
     num_read += of_place;
     for(shift=0; shift<=MAX_SHIFT && of_place>0; shift++){
       /* If blocks have more rows than were read, their number follows from the ids' distance. */
