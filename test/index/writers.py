@@ -556,6 +556,21 @@ for declared in "TEXT", "BLOB", "", "NUMERIC", "TEXT COLLATE NOCASE":
     case(literals_of_all_forms, declared or "no type", declared)
 
 
+def ends_of_patterns(files, column):
+    """SQLite makes a range of `LIKE 'begin%'` and filters by it, from 3.52 on with ends that have other bytes than the pattern:
+    an outer join loses its rows where the range is met and the pattern is not."""
+    db = files.connect()
+    execute(db, "CREATE TABLE log(id INTEGER PRIMARY KEY, v, w TEXT)", "INSERT INTO log(v, w) VALUES ('abc', 'abc'), ('0', '0'), (x'ff', 'z')",
+            "CREATE TABLE o(n INTEGER PRIMARY KEY)", "INSERT INTO o VALUES (1), (2)", "CREATE VIRTUAL TABLE log_index USING bloom_index(log, v LIKE)")
+    for begin in "\u00ff", "\u00e9", "a\u00ff", "\u07ff", "\U0010ffff", "\x7f", "@", "z", "a", "ab", "0", "":
+        for pattern in "LIKE '%s%%'", "LIKE '%s%%x'", "LIKE '%s_%%' ESCAPE '_'", "GLOB '%s*'", "GLOB '%s*x'":
+            same(db, "SELECT o.n, t.id FROM o LEFT JOIN {t} AS t ON t.%s %s ORDER BY 1, 2" % (column, pattern % begin))
+
+
+for column in "v", "w":
+    case(ends_of_patterns, column, column)
+
+
 def what_differs(files, declared):
     """Of <> and IS NOT SQLite tells a plan neither the collation nor the affinity of the other side."""
     db = files.connect()

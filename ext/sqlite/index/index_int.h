@@ -17,7 +17,7 @@
 ** A column that is indexed: what the configuration says of it, and where it is in the source now.
 **
 ** A new kind of token has a flag here, its word in args_read_column() and its bit in config_print()
-** and config_parse(); bloom_index_pairs_add() stores its tokens, plan_entries_serve() says which
+** and config_parse(); bloom_index_pairs_add() stores its tokens, conditions_does_serve() says which
 ** conditions they serve, and candidates_find() looks for them.
 */
 typedef struct index_key {
@@ -121,7 +121,7 @@ typedef struct bloom_index {
 
   /* Bytes of 'a': 1 in UTF-8, 2 in UTF-16; 0: bloom_index_begin() does not know it yet. */
   sqlite3_int64 letter_bytes;
-  const char *like_end; /* what a plan is asked for to see: plan_see_end(); NULL: nothing */
+  const char *like_end; /* what a plan is asked for to see: bloom_index_see_end(); NULL: nothing */
   /* Why the table cannot be used, as words behind its name: all but DROP fails; NULL: it can. */
   const char *damage;
   int is_of_1_2;      /* its tables are those of bloom 1.2, until 'merge' */

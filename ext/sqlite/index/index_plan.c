@@ -1,298 +1,31 @@
 /*
-** xBestIndex: constraints become conditions; whether SQLite plans the inner statement or entries
-** do, and what becomes of ORDER BY and LIMIT.
+** A plan: whether entries find the rows or SQLite plans the inner statement, what becomes of ORDER
+** BY and LIMIT, and how it goes from xBestIndex to xFilter.
+**
+** idxNum has the bits of index_plan_flag.  idxStr is what people read, and in brackets four fields
+** of hexadecimal numbers, with semicolons between them:
+**
+**   trace_id = ? by entries; id > ? by id [210010,108002,;1,;0;25]
+**
+** They are the conditions in the order of xFilter's arguments, each as plan_pack() makes it, with
+** the collation behind it in quotes that it compares by; the columns of the order, plus 1, times 2,
+** plus 1 if it is descending; how many of LIMIT and OFFSET there are; and the columns used.
 */
+#include "index_plan.h"
 #include "index_source.h"
-#include "index_values.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-/* == Conditions ======================================================================== */
+#include "../../core/debug.h"
 
-/*
-** Constraints of xBestIndex as conditions: which columns serve them, how the source may compare,
-** and what SQLite need not check.
-*/
-
-/* Returns 1 if a comparison by this collation finds no more than the column's entries do. */
-static int plan_is_collation_usable(const index_key *key, const char *name){
-  bloom_collation collation;
-  if( !bloom_collation_named(name, &collation) ) return 0;
-  return collation==BLOOM_COLLATION_BINARY || collation==key->equality.collation;
-}
-
-/* Returns 1 if the zones of an indexed column serve a condition on it. */
-static int plan_zones_serve(const index_key *key, const index_condition *condition,
-                            const char *collation){
-  const index_group group = index_group_of(condition->kind);
-  if( group==INDEX_EQUALITY ) return plan_is_collation_usable(key, collation);
-  if( group!=INDEX_RANGE ) return group==INDEX_NULL_TEST || group==INDEX_PATTERN;
-  /* The latter as SQLite makes of LIKE 'begin%'. */
-  return sqlite3_stricmp(key->collation, collation)==0
-    || (sqlite3_stricmp(key->collation, "BINARY")==0
-        && sqlite3_stricmp(condition->collation, "NOCASE")==0);
-}
-
-/* Returns 1 if the entries of an indexed column serve a condition on it. */
-static int plan_entries_serve(const index_key *key, const index_condition *condition,
-                              const char *collation){
-  const index_group group = index_group_of(condition->kind);
-  if( group==INDEX_EQUALITY ) return plan_is_collation_usable(key, collation);
-  return group==INDEX_PATTERN ? key->is_like : group==INDEX_EXPRESSION && key->is_regexp;
-}
-
-/* Sets the indexed columns that serve a condition. */
-static void plan_set_keys(const bloom_index *index, index_condition *condition,
-                          const char *collation){
-  int i;
-  for(i=0; i<index->config.num_keys && !condition->is_on_id; i++){
-    const index_key *key = &index->config.keys[i];
-    if( key->column!=condition->column || key->doubt ) continue;
-    if( key->is_range ){
-      if( plan_zones_serve(key, condition, collation) ) condition->zone = i;
-    }else if( plan_entries_serve(key, condition, collation)
-           && (condition->key<0 || key->is_like==index_is_pattern(condition->kind)) ){
-      condition->key = i; /* a whole text has its grams, too; tokens of values tell more */
-    }
-  }
-}
-
-/* Returns a constraint's value, if it is a literal, from 3.38 on; else NULL.  SQLite before 3.54
-** shows 0x80000000 as a TEXT, and CAST(1.50 AS TEXT) as '1.50': only xFilter knows the value. */
-static sqlite3_value *plan_literal(sqlite3_index_info *info, int number){
-  sqlite3_value *value = NULL;
-  (void)info; (void)number;
-#if SQLITE_VERSION_NUMBER >= 3038000
-  if( sqlite3_libversion_number()>=3038000
-     && sqlite3_vtab_rhs_value(info, number, &value)!=SQLITE_OK ) value = NULL;
-#endif
-  return value;
-}
-
-/* Returns the text of a literal; NULL: it is none, or memory failed. */
-static const unsigned char *plan_text(sqlite3_value *literal){
-  return literal && sqlite3_value_type(literal)==SQLITE_TEXT ? sqlite3_value_text(literal) : NULL;
-}
-
-/* Returns the last byte of a literal's text; 0 if it is none. */
-static int plan_last_byte(sqlite3_value *literal){
-  const unsigned char *text = plan_text(literal);
-  const int num_bytes = text ? sqlite3_value_bytes(literal) : 0;
-  return num_bytes>0 ? text[num_bytes-1] : 0;
-}
-
-/* Sets how the source may compare by a collation that SQLite names: by the column's own, which
-** finds at least as much, by that one, or not at all.  Of (a, b) > (x, y) SQLite may name that of y
-** for a, and nothing tells it from a > x if x is no literal. */
-static void plan_set_collation(const bloom_index *index, index_condition *condition,
-                               sqlite3_index_info *info, int number){
-  const int is_equality = index_group_of(condition->kind)==INDEX_EQUALITY;
-  const char *told = sqlite3_vtab_collation(info, number), *declared;
-  bloom_collation ignored;
-  if( condition->is_on_id || index_group_of(condition->kind)>=INDEX_NULL_TEST ) return;
-  declared = index->columns.list[condition->column].collation;
-  if( sqlite3_stricmp(told, declared)==0 ) return;
-  if( is_equality && sqlite3_stricmp(told, "BINARY")==0 && bloom_collation_named(declared,
-      &ignored) ) return;
-  if( strlen(told)>=INDEX_MAX_COLLATION || strpbrk(told, "[\"") /* a plan's code has these */
-     || (is_equality ? sqlite3_stricmp(declared, "BINARY")!=0
-                     : plan_literal(info, number)==NULL) ){
-    condition->is_unpassed = 1;
-  }else{
-    sqlite3_snprintf(INDEX_MAX_COLLATION, condition->collation, "%s", told);
-  }
-}
-
-/* Sets *condition if a constraint can be answered: by entries, ids, or the source. */
-static int plan_condition(const bloom_index *index, sqlite3_index_info *info, int number,
-                          index_condition *condition){
-  const struct sqlite3_index_constraint *constraint = &info->aConstraint[number];
-  int kind = 0;
-  while( kind<INDEX_NUM_KINDS && bloom_index_kinds[kind].op!=constraint->op ) kind++;
-  if( kind==INDEX_NUM_KINDS || constraint->iColumn>=index->columns.num_columns ) return 0;
-  *condition = INDEX_CONDITION(kind);
-  condition->column = constraint->iColumn;
-  condition->is_on_id = (constraint->iColumn<0 || constraint->iColumn==index->columns.id_column)
-    && !index_is_pattern(condition->kind);
-  if( constraint->iColumn<0 && !condition->is_on_id ) return 0;
-  plan_set_collation(index, condition, info, number);
-  plan_set_keys(index, condition, sqlite3_vtab_collation(info, number));
-  /* Up to 3.44 these leak out of the ON clauses of outer joins. */
-  if( (index_is_pattern(condition->kind) ? condition->key<0
-       : kind==INDEX_IS_NOT_NULL || index_group_of(condition->kind)==INDEX_DIFFERENCE)
-     && sqlite3_libversion_number()<3052000 ) return 0;
-  return condition->key>=0 || condition->zone>=0 || !condition->is_unpassed;
-}
-
-/* Returns 1 if a constraint may be an end of the range that SQLite makes of `LIKE 'begin%'`:
-** >= 'BEGIN', or < 'begio'.  It shows them as literals, from 3.38 on. */
-static int plan_is_end(sqlite3_index_info *info, int number){
-  const struct sqlite3_index_constraint *all = info->aConstraint;
-  const int is_begin = all[number].op==SQLITE_INDEX_CONSTRAINT_GE;
-  const int last = plan_last_byte(plan_literal(info, number));
-  int i;
-  if( last==0 || (!is_begin && all[number].op!=SQLITE_INDEX_CONSTRAINT_LT) ) return 0;
-  for(i=0; i<info->nConstraint; i++){
-    int begin, end, other;
-    if( all[i].iColumn!=all[number].iColumn || all[i].op!=(is_begin ? SQLITE_INDEX_CONSTRAINT_LT
-                                                           : SQLITE_INDEX_CONSTRAINT_GE) ) continue;
-    other = plan_last_byte(plan_literal(info, i));
-    begin = is_begin ? last : other;
-    end = is_begin ? other : last;
-    if( begin!=0 && (begin + 1==end || (begin | 0x20) + 1==end) ) return 1;
-  }
-  return 0;
-}
-
-/* Returns 1 if a pattern has a beginning: SQLite made a range of it, or it is a literal, and the
-** column is TEXT.  If that looks like a number, SQLite makes no range of it for a virtual table,
-** but for the source, where nothing is one. */
-static int plan_has_beginning(const bloom_index *index, sqlite3_index_info *info,
-                              const index_condition *condition, sqlite3_value *literal){
-  const unsigned char *text = plan_text(literal);
-  int i;
-  for(i=0; i<info->nConstraint; i++){
-    if( info->aConstraint[i].iColumn==condition->column && plan_is_end(info, i) ) return 1;
-  }
-  return text && bloom_index_affinity(index, condition)=='t'
-    && !index_is_regexp(condition->kind)
-    && bloom_index_like_beginning(condition->kind, text)>0;
-}
-
-/* Returns 1 if each byte of a literal TEXT is ASCII.  Of others the plan cannot tell what xFilter
-** gets, which passes no text that begins with a byte order mark: in UTF-16 databases SQLite shows
-** CAST(x'...' AS TEXT) as if the bytes were UTF-8. */
-static int plan_is_ascii(sqlite3_value *literal){
-  const unsigned char *text = plan_text(literal);
-  const int num_bytes = text ? sqlite3_value_bytes(literal) : 0;
-  int i = 0;
-  while( i<num_bytes && text[i]<0x80 ) i++;
-  return text && i==num_bytes;
-}
-
-/* Returns 1 if SQLite may have made a range of `LIKE 'begin%'`, to which ill-formed texts may be
-** the same as others, or whose rows are numbers, too. */
-static int plan_is_of_pattern(const bloom_index *index, const index_condition *condition,
-                              sqlite3_value *literal){
-  if( (condition->kind!=INDEX_GE && condition->kind!=INDEX_LT) || literal==NULL
-   || sqlite3_value_type(literal)!=SQLITE_TEXT ) return 0;
-  if( !plan_is_ascii(literal) ) return 1;
-  return condition->kind==INDEX_GE && !condition->is_on_id
-    && bloom_index_affinity(index, condition)!='t'
-    && bloom_index_begins_number(plan_text(literal));
-}
-
-/* Returns 1 if a TEXT may be a numeric literal: of 0x80000000 SQLite before 3.54 shows these
-** characters, and xFilter gets an INTEGER.  Digits alone are a TEXT: each SQLite reads them. */
-static int plan_may_be_number(sqlite3_value *literal){
-  const char *at = (const char *)plan_text(literal);
-  int may_be;
-  if( at==NULL ) return 1;
-  at += *at=='-';
-  may_be = (*at=='.' || (*at>='0' && *at<='9')) && at[strspn(at, "0123456789")]!=0;
-  for(; *at && may_be; at++){
-    const int is_sign = *at=='+' || *at=='-';
-    may_be = is_sign ? (at[-1] | 0x20)=='e' : *at=='.' || *at=='_' || (*at>='0' && *at<='9')
-      || ((*at | 0x20)>='a' && (*at | 0x20)<='z');
-  }
-  return may_be;
-}
-
-/* Returns 1 if SQLite need not check a condition: the source does, and compares as SQLite would. */
-static int plan_can_omit(bloom_index *index, sqlite3_index_info *info, int number,
-                         const index_condition *condition, sqlite3_value *literal, int flags){
-  const index_group group = index_group_of(condition->kind);
-  char affinity;
-  if( condition->is_unpassed || condition->is_list ) return 0;
-  /* A pattern that is a BLOB means other characters in UTF-16, so it is not passed.  SQLite filters
-  ** by the range that it makes of one with a beginning: if that were omitted in an ON clause, an
-  ** outer join would lose its rows. */
-  if( index_is_pattern(condition->kind) ){
-    return index->letter_bytes==1 && group==INDEX_PATTERN && !(flags & INDEX_PLAN_UNCHECKED)
-      && !condition->has_beginning;
-  }
-  if( group==INDEX_NULL_TEST ) return 1;
-  if( !condition->is_on_id ){
-    /* Of <> and IS NOT SQLite tells BINARY, whatever it compares by: a literal has no COLLATE. */
-    if( group==INDEX_DIFFERENCE && (literal==NULL || condition->collation[0]) ) return 0;
-    if( condition->collation[0]==0
-     && sqlite3_stricmp(sqlite3_vtab_collation(info, number),
-                        index->columns.list[condition->column].collation)!=0 ) return 0;
-    switch( literal ? sqlite3_value_type(literal) : SQLITE_INTEGER ){
-      case SQLITE_TEXT: return plan_is_ascii(literal) && !plan_may_be_number(literal);
-      case SQLITE_BLOB: case SQLITE_NULL: return 1;
-      default: break;
-    }
-  }
-  /* Beside numbers all is converted, in the source as here. */
-  affinity = bloom_index_affinity(index, condition);
-  return affinity!='t' && affinity!='b' && !(flags & INDEX_PLAN_UNCHECKED)
-      && index->letter_bytes==1;
-}
-
-/* Returns 1 if SQLite may have made this end of a LIKE or GLOB that is taken itself.  From 3.38 on
-** it shows its ends as literals. */
-static int plan_is_range_of_pattern(const bloom_index *index, sqlite3_index_info *info, int number){
-  const struct sqlite3_index_constraint *constraint = &info->aConstraint[number];
-  index_condition pattern;
-  int i;
-  if( constraint->op!=SQLITE_INDEX_CONSTRAINT_GE
-     && constraint->op!=SQLITE_INDEX_CONSTRAINT_LT ) return 0;
-  if( sqlite3_libversion_number()>=3038000 && !plan_is_end(info, number) ) return 0;
-  for(i=0; i<info->nConstraint; i++){
-    if( info->aConstraint[i].iColumn==constraint->iColumn && info->aConstraint[i].usable
-     && plan_condition(index, info, i, &pattern) && index_is_pattern(pattern.kind) ) return 1;
-  }
-  return 0;
-}
-
-/* Finds whether entries serve a pattern, and whether the source may call its function. */
-static int plan_check_pattern(bloom_index *index, index_plan *plan, sqlite3_value *literal,
-                              index_condition *condition){
-  int rc = bloom_index_like_read_literal(condition, literal);
-  if( rc!=SQLITE_OK || plan->flags & INDEX_PLAN_UNCHECKED ) return rc;
-  rc = bloom_index_like_check(index, condition);
-  if( rc==SQLITE_OK || bloom_sql_is_fatal(rc) ) return rc;
-  /* An interrupt, or what an authorizer refuses: xFilter looks once more, and says so. */
-  plan->flags |= INDEX_PLAN_UNCHECKED;
-  return SQLITE_OK;
-}
-
-/* Sets the plan's conditions to the constraints that entries, ids or the source can answer. */
-static int plan_conditions(bloom_index *index, sqlite3_index_info *info, index_plan *plan){
-  int i, rc = SQLITE_OK;
-  for(i=0; i<info->nConstraint && rc==SQLITE_OK && plan->num_conditions<INDEX_MAX_CONDITIONS; i++){
-    index_condition condition;
-    sqlite3_value *literal;
-    if( !info->aConstraint[i].usable || !plan_condition(index, info, i, &condition)
-        || plan_is_range_of_pattern(index, info, i) ){
-      continue;
-    }
-    /* If SQLite asked for one value at a time, it would compare the column with it without the
-    ** affinity that IN has. */
-    if( condition.kind==INDEX_EQ ) condition.is_list = bloom_vtab_takes_list(info, i);
-    if( condition.kind==INDEX_EQ && !condition.is_list && bloom_vtab_hides_list(i) ) continue;
-    literal = condition.is_list ? NULL : plan_literal(info, i);
-    condition.is_literal = literal!=NULL;
-    if( index_is_pattern(condition.kind) ){
-      condition.has_beginning = plan_has_beginning(index, info, &condition, literal);
-      rc = plan_check_pattern(index, plan, literal, &condition);
-      if( condition.is_unpassed ) continue;
-    }
-    if( plan_is_of_pattern(index, &condition, literal) ) condition.is_unpassed = 1;
-    info->aConstraintUsage[i].omit = plan_can_omit(index, info, i, &condition, literal,
-                                                      plan->flags)!=0;
-    if( condition.kind==INDEX_LT && plan_is_end(info, i) ){
-      condition.is_end = condition.has_beginning = 1;
-      info->aConstraintUsage[i].omit = 0;
-    }
-    plan->conditions[plan->num_conditions++] = condition;
-    info->aConstraintUsage[i].argvIndex = plan->num_conditions;
-  }
-  return rc;
-}
-
-/* == The plan ========================================================================== */
+/* Why a query is slower than it need be, which EXPLAIN says. */
+typedef struct index_plan_remark {
+  const char *doubt;  /* why the whole table is read; NULL: it is not */
+  const char *effect; /* what 'merge' does about it; NULL: it is the source's doubt */
+  int doubted_key;    /* an indexed column that would serve but for its doubt; -1: none */
+  sqlite3_int64 num_unmerged; /* about how many rows are not merged */
+} index_plan_remark;
 
 #ifndef SQLITE_INDEX_CONSTRAINT_LIMIT
 # define SQLITE_INDEX_CONSTRAINT_LIMIT  73 /* from 3.38 on */
@@ -346,7 +79,7 @@ static int plan_find_limits(sqlite3_index_info *info, int limits[2]){
     else if( i>=16 || !info->aConstraintUsage[i].omit ) return 0;
     else if( (constraint.op==SQLITE_INDEX_CONSTRAINT_GE
               || constraint.op==SQLITE_INDEX_CONSTRAINT_LE)
-             && plan_literal(info, i)==NULL ) return 0;
+             && bloom_index_literal(info, i)==NULL ) return 0;
     if( !constraint.usable ) return 0;
   }
   if( sqlite3_libversion_number()<3052000 || limits[0]<0 ) return 0;
@@ -360,7 +93,7 @@ static int plan_num_wanted(sqlite3_index_info *info){
   for(i=0; i<info->nConstraint; i++){
     const int op = info->aConstraint[i].op;
     sqlite3_value *value = op==SQLITE_INDEX_CONSTRAINT_LIMIT || op==SQLITE_INDEX_CONSTRAINT_OFFSET
-      ? plan_literal(info, i) : NULL;
+      ? bloom_index_literal(info, i) : NULL;
     if( value==NULL || sqlite3_value_type(value)!=SQLITE_INTEGER ) continue;
     has_limit |= op==SQLITE_INDEX_CONSTRAINT_LIMIT;
     if( sqlite3_value_int64(value)>0 && sqlite3_value_int64(value)<1000000 ){
@@ -432,7 +165,7 @@ static int plan_find_access(bloom_index *index, sqlite3_index_info *info, index_
   for(i=0; i<info->nConstraint; i++){
     const int number = info->aConstraintUsage[i].argvIndex - 1;
     if( number>=0 && number<plan->num_conditions && plan->conditions[number].is_literal ){
-      literals[number] = plan_literal(info, i);
+      literals[number] = bloom_index_literal(info, i);
     }
   }
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
@@ -572,15 +305,157 @@ static int plan_check_columns(bloom_index *index, const sqlite3_index_info *info
   return SQLITE_OK;
 }
 
-/* Looks for index->like_end among the constraints, and sets it to NULL if it is there. */
-static void plan_see_end(bloom_index *index, sqlite3_index_info *info){
-  int i;
-  for(i=0; i<info->nConstraint && index->like_end; i++){
-    const unsigned char *text = info->aConstraint[i].op==SQLITE_INDEX_CONSTRAINT_GE
-      ? plan_text(plan_literal(info, i)) : NULL;
-    if( text && strcmp((const char *)text, index->like_end)==0 ) index->like_end = NULL;
+/* -- As text --------------------------------------------------------------------------------- */
+
+/* Returns what makes up a condition, but its collation. */
+static sqlite3_uint64 plan_pack(const index_condition *condition){
+  const int flags = condition->is_on_id | condition->is_list << 1 | condition->is_literal << 2
+    | condition->is_unpassed << 3 | condition->has_beginning << 4 | condition->is_end << 5;
+  return (sqlite3_uint64)condition->kind | (sqlite3_uint64)(condition->key + 1) << 4
+    | (sqlite3_uint64)(condition->zone + 1) << 9 | (sqlite3_uint64)flags << 14
+    | (sqlite3_uint64)(condition->column + 1) << 20;
+}
+
+static index_condition plan_unpack(sqlite3_uint64 packed){
+  return (index_condition){
+    .kind = (index_condition_kind)(packed & 15), .key = (int)(packed >> 4 & 31) - 1,
+    .zone = (int)(packed >> 9 & 31) - 1,
+    .is_on_id = packed >> 14 & 1, .is_list = packed >> 15 & 1, .is_literal = packed >> 16 & 1,
+    .is_unpassed = packed >> 17 & 1, .has_beginning = packed >> 18 & 1,
+    .is_end = packed >> 19 & 1, .column = (int)(packed >> 20) - 1
+  };
+}
+
+/* The plan says how many rows are not merged if they are as many. */
+#define PLAN_MANY_UNMERGED 1000
+
+/* Appends the remark, and the SQL that helps.  SQLITE_OK or SQLITE_NOMEM. */
+static int plan_print_remark(const bloom_index *index, sqlite3_str *text,
+                             const index_plan_remark *remark){
+  const int key = remark->doubted_key;
+  const char *effect = remark->effect;
+  char *name, *doubt = NULL;
+  int is_nomem = 0;
+  if( effect ){
+    sqlite3_str_appendf(text, "; reads the whole table: %s", remark->doubt);
+  }else if( remark->doubt || key>=0 ){
+    doubt = bloom_index_doubt_text(index, remark->doubt ? -1 : key);
+    is_nomem |= doubt==NULL;
+    sqlite3_str_appendf(text, remark->doubt ? "; reads the whole table: %s" : "; %s", doubt);
+  }else if( remark->num_unmerged>=PLAN_MANY_UNMERGED ){
+    effect = "makes it faster";
+    sqlite3_str_appendf(text, "; reads up to %lld rows that are not merged", remark->num_unmerged);
+  }
+  if( effect ){
+    name = bloom_sql_name(index->name);
+    is_nomem |= name==NULL;
+    sqlite3_str_appendf(text, "; INSERT INTO %s(%s) VALUES ('merge') %s", name, name, effect);
+    sqlite3_free(name);
+  }
+  sqlite3_free(doubt);
+  return is_nomem ? SQLITE_NOMEM : SQLITE_OK;
+}
+
+/* Appends a condition, and what answers it. */
+static void plan_print_words(const bloom_index *index, sqlite3_str *text, const index_plan *plan,
+                             const index_condition *condition){
+  const int has_entries = !(plan->flags & INDEX_PLAN_FREE);
+  const char *by = has_entries && condition->key>=0 ? "entries"
+    : has_entries && condition->zone>=0 ? "zones" : condition->is_on_id ? "id"
+    : condition->is_unpassed ? "SQLite" : "the table";
+  sqlite3_str_appendf(text, "%s %s%s by %s", bloom_index_name_of(index, condition),
+                      condition->is_list ? "IN" : bloom_index_kinds[condition->kind].sql,
+                      index_group_of(condition->kind)==INDEX_NULL_TEST ? "" : " ?", by);
+}
+
+/* Appends why no entries are asked, where patterns have nothing to look for. */
+static void plan_print_short(sqlite3_str *text, const index_plan *plan){
+  int i, is_short = 0;
+  if( plan->flags & INDEX_PLAN_SLICES ) return; /* a LIMIT ends it before */
+  for(i=0; i<plan->num_conditions; i++){
+    const index_condition *condition = &plan->conditions[i];
+    if( condition->key>=0 || condition->zone>=0 || condition->is_on_id ) return;
+    is_short |= condition->is_short;
+  }
+  if( is_short ){
+    sqlite3_str_appendall(text, "; reads the whole table: the piece has less than 3 bytes");
   }
 }
+
+/* Appends the plan as bloom_index_plan_read() reads it. */
+static void plan_print_code(sqlite3_str *text, const index_plan *plan){
+  int i;
+  sqlite3_str_appendall(text, " [");
+  for(i=0; i<plan->num_conditions; i++){
+    const index_condition *condition = &plan->conditions[i];
+    sqlite3_str_appendf(text, "%llx", plan_pack(condition));
+    if( condition->collation[0] ) sqlite3_str_appendf(text, "\"%s\"", condition->collation);
+    sqlite3_str_appendall(text, ",");
+  }
+  sqlite3_str_appendall(text, ";");
+  for(i=0; i<plan->num_orders; i++){
+    sqlite3_str_appendf(text, "%x,", 2*(plan->orders[i].column + 1)
+                        + plan->orders[i].is_descending);
+  }
+  sqlite3_str_appendf(text, ";%d;%llx]", plan->num_limits, plan->columns_used);
+}
+
+/* Returns the plan as text, to be freed by SQLite; NULL when out of memory. */
+static char *plan_print(const bloom_index *index, const index_plan *plan,
+                        const index_plan_remark *remark){
+  sqlite3_str *text = sqlite3_str_new(NULL);
+  char *result;
+  int i, rc;
+  for(i=0; i<plan->num_conditions; i++){
+    if( i ) sqlite3_str_appendall(text, "; ");
+    plan_print_words(index, text, plan, &plan->conditions[i]);
+  }
+  if( plan->num_conditions==0 ) sqlite3_str_appendall(text, "all rows");
+  if( plan->flags & INDEX_PLAN_SLICES ){
+    sqlite3_str_appendf(text, "; ORDER BY %s by zones",
+                        index->columns.list[plan->orders[0].column].name);
+  }
+  if( remark->doubt==NULL ) plan_print_short(text, plan);
+  rc = plan_print_remark(index, text, remark);
+  plan_print_code(text, plan);
+  result = sqlite3_str_finish(text);
+  if( rc==SQLITE_OK ) return result;
+  sqlite3_free(result);
+  return NULL;
+}
+
+/* Returns the number at *text, which moves behind it. */
+static sqlite3_uint64 plan_take_number(const char **text){
+  char *end;
+  const sqlite3_uint64 number = strtoull(*text, &end, 16);
+  *text = end;
+  return number;
+}
+
+void bloom_index_plan_read(int number, const char *text, index_plan *plan){
+  memset(plan, 0, sizeof(*plan));
+  plan->flags = number;
+  text = strrchr(text, '[') + 1; /* no collation in it has that character, or a quote */
+  for(; *text!=';'; text++){
+    index_condition *condition = &plan->conditions[plan->num_conditions++];
+    *condition = plan_unpack(plan_take_number(&text));
+    if( *text=='"' ){
+      const int num_bytes = (int)strcspn(++text, "\"");
+      memcpy(condition->collation, text, (size_t)num_bytes);
+      text += num_bytes + 1;
+    }
+  }
+  for(text++; *text!=';'; text++){
+    const int order = (int)plan_take_number(&text);
+    plan->orders[plan->num_orders++] = (index_order){order/2 - 1, order & 1};
+  }
+  text++;
+  plan->num_limits = (int)plan_take_number(&text);
+  text++;
+  plan->columns_used = plan_take_number(&text);
+}
+
+/* -- xBestIndex ------------------------------------------------------------------------------ */
 
 int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   bloom_index *index = index_of(vtab);
@@ -589,7 +464,7 @@ int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   double num_rows = INDEX_UNKNOWN_ROWS;
   int has_entries, rc;
   if( index->like_end ){
-    plan_see_end(index, info);
+    bloom_index_see_end(index, info);
     return SQLITE_OK;
   }
   if( index->damage ) return bloom_index_begin(index, INDEX_NEED_SOURCE);
@@ -607,7 +482,7 @@ int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
     rc = SQLITE_OK;
   }
   has_entries = remark.doubt==NULL;
-  if( rc==SQLITE_OK ) rc = plan_conditions(index, info, &plan);
+  if( rc==SQLITE_OK ) rc = bloom_index_conditions(index, info, &plan);
   if( rc==SQLITE_OK && !(plan.flags & INDEX_PLAN_UNCHECKED) ){
     rc = plan_read_layout(index, &plan, &num_rows, &remark);
   }
@@ -617,7 +492,7 @@ int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   if( rc!=SQLITE_OK ) return rc;
   remark.doubted_key = plan_find_doubted_key(index, info);
   info->idxNum = plan.flags;
-  info->idxStr = bloom_index_plan_print(index, &plan, &remark);
+  info->idxStr = plan_print(index, &plan, &remark);
   info->needToFreeIdxStr = 1;
   return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
 }

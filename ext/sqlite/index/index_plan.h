@@ -8,7 +8,7 @@
 
 #include "index_entries.h"
 
-/* -- index_plan_text.c ----------------------------------------------------------------- */
+/* -- index_conditions.c ---------------------------------------------------------------- */
 
 /* The operator between a column and a value.  Each kind has a row in bloom_index_kinds[]. */
 typedef enum index_condition_kind {
@@ -74,10 +74,6 @@ static inline const char *bloom_index_name_of(const bloom_index *index,
     : index->columns.list[condition->column].name;
 }
 
-/* One of a kind, which nothing serves yet. */
-#define INDEX_CONDITION(its_kind) (index_condition){ \
-  .kind = (index_condition_kind)(its_kind), .column = -1, .key = -1, .zone = -1 }
-
 /* -- index_plan.c ---------------------------------------------------------------------- */
 
 #define INDEX_MAX_CONDITIONS 16
@@ -123,17 +119,19 @@ int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info);
 /* Reads idxNum and idxStr. */
 void bloom_index_plan_read(int number, const char *text, index_plan *plan);
 
-/* Why a query is slower than it need be, which EXPLAIN says. */
-typedef struct index_plan_remark {
-  const char *doubt;  /* why the whole table is read; NULL: it is not */
-  const char *effect; /* what 'merge' does about it; NULL: it is the source's doubt */
-  int doubted_key;    /* an indexed column that would serve but for its doubt; -1: none */
-  sqlite3_int64 num_unmerged; /* about how many rows are not merged */
-} index_plan_remark;
+/* -- index_conditions.c: of a plan ----------------------------------------------------- */
 
-/* Returns the plan as text, to be freed by SQLite; NULL when out of memory. */
-char *bloom_index_plan_print(const bloom_index *index, const index_plan *plan,
-                             const index_plan_remark *remark);
+/* Returns a constraint's value, if it is a literal, from 3.38 on; else NULL.  SQLite before 3.54
+** shows 0x80000000 as a TEXT, and CAST(1.50 AS TEXT) as '1.50': only xFilter knows the value. */
+sqlite3_value *bloom_index_literal(sqlite3_index_info *info, int number);
+
+/* Adds to a plan the constraints that entries, zones, ids or the source can answer, and says which
+** of them SQLite need not check.  Sets INDEX_PLAN_UNCHECKED where it cannot be seen whether a
+** pattern's function is SQLite's own. */
+int bloom_index_conditions(bloom_index *index, sqlite3_index_info *info, index_plan *plan);
+
+/* Looks for index->like_end among the constraints, and sets it to NULL if it is there. */
+void bloom_index_see_end(bloom_index *index, sqlite3_index_info *info);
 
 /* -- index_cost.c ---------------------------------------------------------------------- */
 

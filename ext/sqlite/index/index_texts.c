@@ -168,8 +168,8 @@ size_t bloom_index_needle_regexp(const bloom_regexp *regexp, uint32_t term,
 /* Sets *is_proven if the function of LIKE or GLOB is proven to be SQLite's own, faster than by the
 ** list of all functions, which takes longer than a look-up.  SQLite adds a range to a pattern, as
 ** x >= 'A' to x LIKE 'a%', only for its own functions: an application cannot set their flag.  So
-** such a query of the index itself is compiled, and plan_see_end() looks for the range.  Not in
-** UTF-16, where SQLite looks at the function for UTF-8, and calls the other one. */
+** such a query of the index itself is compiled, and bloom_index_see_end() looks for the range.  Not
+** in UTF-16, where SQLite looks at the function for UTF-8, and calls the other one. */
 static int like_prove(bloom_index *index, index_condition_kind kind, int *is_proven){
   const int is_like = kind==INDEX_LIKE;
   sqlite3_stmt *none = NULL;

@@ -1,0 +1,311 @@
+/*
+** What xBestIndex is told -> the conditions of a plan.
+**
+** Each constraint of a kind in bloom_index_kinds[] is a condition if entries, zones, ids or the
+** source can answer it.  It is passed to the source in a form that finds at least SQLite's rows
+** (index_pass.c); SQLite need not check it again where the form is known to find no others.
+**
+** SQLite adds two constraints to `LIKE 'begin%'`: >= 'BEGIN' and < 'begio', its ends.  LIKE finds
+** BLOBs, too, and texts of numbers, and ill-formed texts, which are outside of the ends: so what
+** may be such an end is passed with care, and the ends of a pattern that is passed itself are not.
+*/
+#include "index_values.h"
+
+#include <string.h>
+
+const index_kind bloom_index_kinds[INDEX_NUM_KINDS] = {
+  [INDEX_EQ]      = {SQLITE_INDEX_CONSTRAINT_EQ,     "=",       INDEX_EQUALITY},
+  [INDEX_IS]      = {SQLITE_INDEX_CONSTRAINT_IS,     "IS",      INDEX_EQUALITY},
+  [INDEX_GT]      = {SQLITE_INDEX_CONSTRAINT_GT,     ">",       INDEX_RANGE},
+  [INDEX_GE]      = {SQLITE_INDEX_CONSTRAINT_GE,     ">=",      INDEX_RANGE},
+  [INDEX_LT]      = {SQLITE_INDEX_CONSTRAINT_LT,     "<",       INDEX_RANGE},
+  [INDEX_LE]      = {SQLITE_INDEX_CONSTRAINT_LE,     "<=",      INDEX_RANGE},
+  [INDEX_NE]      = {SQLITE_INDEX_CONSTRAINT_NE,     "<>",      INDEX_DIFFERENCE},
+  [INDEX_IS_NOT]  = {SQLITE_INDEX_CONSTRAINT_ISNOT,  "IS NOT",  INDEX_DIFFERENCE},
+  [INDEX_IS_NULL] = {SQLITE_INDEX_CONSTRAINT_ISNULL, "IS NULL", INDEX_NULL_TEST},
+  [INDEX_IS_NOT_NULL] = {SQLITE_INDEX_CONSTRAINT_ISNOTNULL, "IS NOT NULL", INDEX_NULL_TEST},
+  [INDEX_LIKE]    = {SQLITE_INDEX_CONSTRAINT_LIKE,   "LIKE",    INDEX_PATTERN},
+  [INDEX_GLOB]    = {SQLITE_INDEX_CONSTRAINT_GLOB,   "GLOB",    INDEX_PATTERN},
+  [INDEX_REGEXP]  = {SQLITE_INDEX_CONSTRAINT_REGEXP, "REGEXP",  INDEX_EXPRESSION},
+  [INDEX_REGEXP_IN_ANY_CASE] = {0, "REGEXP", INDEX_EXPRESSION}, /* as samples tell */
+};
+
+/* -- Literals ------------------------------------------------------------------------------- */
+
+sqlite3_value *bloom_index_literal(sqlite3_index_info *info, int number){
+  sqlite3_value *value = NULL;
+  (void)info; (void)number;
+#if SQLITE_VERSION_NUMBER >= 3038000
+  if( sqlite3_libversion_number()>=3038000
+     && sqlite3_vtab_rhs_value(info, number, &value)!=SQLITE_OK ) value = NULL;
+#endif
+  return value;
+}
+
+/* Returns the text of a literal; NULL: it is none, or memory failed. */
+static const unsigned char *conditions_text(sqlite3_value *literal){
+  return literal && sqlite3_value_type(literal)==SQLITE_TEXT ? sqlite3_value_text(literal) : NULL;
+}
+
+/* Returns the last byte of a literal's text; 0 if it is none. */
+static int conditions_last_byte(sqlite3_value *literal){
+  const unsigned char *text = conditions_text(literal);
+  const int num_bytes = text ? sqlite3_value_bytes(literal) : 0;
+  return num_bytes>0 ? text[num_bytes-1] : 0;
+}
+
+/* Returns 1 if a literal is a TEXT, and surely one to xFilter, too.  In UTF-16 databases SQLite
+** shows CAST(x'...' AS TEXT) as if the bytes were UTF-8, and before 3.54 it shows the characters of
+** the number 0x80000000. */
+static int conditions_is_plain_text(sqlite3_value *literal){
+  const unsigned char *text = conditions_text(literal);
+  const int num_bytes = text ? sqlite3_value_bytes(literal) : 0;
+  int i = 0;
+  if( text==NULL || sqlite3_strnicmp((const char *)text + (*text=='-'), "0x", 2)==0 ) return 0;
+  while( i<num_bytes && text[i]<0x80 ) i++;
+  return i==num_bytes;
+}
+
+void bloom_index_see_end(bloom_index *index, sqlite3_index_info *info){
+  int i;
+  for(i=0; i<info->nConstraint && index->like_end; i++){
+    const unsigned char *text = info->aConstraint[i].op==SQLITE_INDEX_CONSTRAINT_GE
+      ? conditions_text(bloom_index_literal(info, i)) : NULL;
+    if( text && strcmp((const char *)text, index->like_end)==0 ) index->like_end = NULL;
+  }
+}
+
+/* -- The ends of LIKE 'begin%' -------------------------------------------------------------- */
+
+/* Returns 1 if a constraint may be such an end: the other one is there.  SQLite shows both as
+** literals, from 3.38 on. */
+static int conditions_is_end(sqlite3_index_info *info, int number){
+  const struct sqlite3_index_constraint *all = info->aConstraint;
+  const int is_begin = all[number].op==SQLITE_INDEX_CONSTRAINT_GE;
+  const int other = is_begin ? SQLITE_INDEX_CONSTRAINT_LT : SQLITE_INDEX_CONSTRAINT_GE;
+  int i;
+  if( !is_begin && all[number].op!=SQLITE_INDEX_CONSTRAINT_LT ) return 0;
+  for(i=0; i<info->nConstraint; i++){
+    int first, last;
+    if( all[i].iColumn!=all[number].iColumn || all[i].op!=other ) continue;
+    first = conditions_last_byte(bloom_index_literal(info, is_begin ? number : i));
+    last = conditions_last_byte(bloom_index_literal(info, is_begin ? i : number));
+    if( first!=0 && (first + 1==last || (first | 0x20) + 1==last) ) return 1;
+  }
+  return 0;
+}
+
+/* Returns 1 if there is a constraint < or >= on a column, which may be an end that SQLite makes in
+** another way. */
+static int conditions_has_range(const sqlite3_index_info *info, int column){
+  int i;
+  for(i=0; i<info->nConstraint; i++){
+    const int op = info->aConstraint[i].op;
+    if( info->aConstraint[i].iColumn==column && (op==SQLITE_INDEX_CONSTRAINT_GE
+                                                 || op==SQLITE_INDEX_CONSTRAINT_LT) ) return 1;
+  }
+  return 0;
+}
+
+/* Returns 1 if a condition may be an end that leaves out rows which its pattern finds and no form
+** lets pass: ill-formed texts, or numbers. */
+static int conditions_is_end_too_narrow(const bloom_index *index, const index_condition *condition,
+                                        sqlite3_value *literal){
+  const unsigned char *text = conditions_text(literal);
+  if( text==NULL || (condition->kind!=INDEX_GE && condition->kind!=INDEX_LT) ) return 0;
+  return !conditions_is_plain_text(literal)
+    || (condition->kind==INDEX_GE && !condition->is_on_id
+        && bloom_index_affinity(index, condition)!='t' && bloom_index_begins_number(text));
+}
+
+/* Returns 1 if a pattern has a beginning: its ends are there, or it is a literal, and the column is
+** TEXT.  Where that looks like a number, SQLite adds no ends for a virtual table, but for the
+** source, where nothing is one. */
+static int conditions_has_beginning(const bloom_index *index, sqlite3_index_info *info,
+                                    const index_condition *condition, sqlite3_value *literal){
+  const unsigned char *text = conditions_text(literal);
+  int i;
+  for(i=0; i<info->nConstraint; i++){
+    if( info->aConstraint[i].iColumn==condition->column && conditions_is_end(info, i) ) return 1;
+  }
+  return text && bloom_index_affinity(index, condition)=='t'
+    && !index_is_regexp(condition->kind)
+    && bloom_index_like_beginning(condition->kind, text)>0;
+}
+
+/* -- What serves a condition ---------------------------------------------------------------- */
+
+/* Returns 1 if the entries or zones of an indexed column serve a condition on it, which compares by
+** a collation. */
+static int conditions_does_serve(const index_key *key, const index_condition *condition,
+                                 const char *collation){
+  bloom_collation known;
+  switch( index_group_of(condition->kind) ){
+    case INDEX_EQUALITY: /* it must find no more than the key's collation does */
+      return bloom_collation_named(collation, &known)
+        && (known==BLOOM_COLLATION_BINARY || known==key->equality.collation);
+    case INDEX_RANGE: /* the latter as ends of LIKE have it */
+      return key->is_range
+        && (sqlite3_stricmp(key->collation, collation)==0
+            || (sqlite3_stricmp(key->collation, "BINARY")==0
+                && sqlite3_stricmp(condition->collation, "NOCASE")==0));
+    case INDEX_NULL_TEST: return key->is_range;
+    case INDEX_PATTERN: return key->is_range || key->is_like;
+    case INDEX_EXPRESSION: return key->is_regexp;
+    case INDEX_DIFFERENCE: break;
+  }
+  return 0;
+}
+
+/* Sets the indexed columns that serve a condition. */
+static void conditions_set_keys(const bloom_index *index, index_condition *condition,
+                                const char *collation){
+  int i;
+  for(i=0; i<index->config.num_keys && !condition->is_on_id; i++){
+    const index_key *key = &index->config.keys[i];
+    if( key->column!=condition->column || key->doubt
+     || !conditions_does_serve(key, condition, collation) ) continue;
+    /* A whole text has its grams, too; tokens of values tell more. */
+    if( key->is_range ) condition->zone = i;
+    else if( condition->key<0 || key->is_like==index_is_pattern(condition->kind) ){
+      condition->key = i;
+    }
+  }
+}
+
+/* Sets how the source may compare by a collation that SQLite names: by the column's own, which
+** finds at least as much, by that one, or not at all.  Of (a, b) > (x, y) SQLite may name that of y
+** for a, and nothing tells it from a > x if x is no literal. */
+static void conditions_set_collation(const bloom_index *index, index_condition *condition,
+                                     sqlite3_index_info *info, int number){
+  const int is_equality = index_group_of(condition->kind)==INDEX_EQUALITY;
+  const char *told = sqlite3_vtab_collation(info, number), *declared;
+  bloom_collation known;
+  if( condition->is_on_id || index_group_of(condition->kind)>=INDEX_NULL_TEST ) return;
+  declared = index->columns.list[condition->column].collation;
+  if( sqlite3_stricmp(told, declared)==0
+   || (is_equality && sqlite3_stricmp(told, "BINARY")==0
+       && bloom_collation_named(declared, &known)) ) return;
+  if( strlen(told)>=INDEX_MAX_COLLATION || strpbrk(told, "[\"") /* a plan's code has these */
+   || (is_equality ? sqlite3_stricmp(declared, "BINARY")!=0
+                   : bloom_index_literal(info, number)==NULL) ){
+    condition->is_unpassed = 1;
+  }else{
+    sqlite3_snprintf(INDEX_MAX_COLLATION, condition->collation, "%s", told);
+  }
+}
+
+/* Sets *condition if a constraint can be answered: by entries, zones, ids, or the source. */
+static int conditions_read(const bloom_index *index, sqlite3_index_info *info, int number,
+                           index_condition *condition){
+  const struct sqlite3_index_constraint constraint = info->aConstraint[number];
+  int kind = 0;
+  while( kind<INDEX_NUM_KINDS && bloom_index_kinds[kind].op!=constraint.op ) kind++;
+  if( kind==INDEX_NUM_KINDS || constraint.iColumn>=index->columns.num_columns ) return 0;
+  *condition = (index_condition){.kind = (index_condition_kind)kind, .column = constraint.iColumn,
+                                 .key = -1, .zone = -1};
+  condition->is_on_id = (constraint.iColumn<0 || constraint.iColumn==index->columns.id_column)
+    && !index_is_pattern(condition->kind);
+  if( constraint.iColumn<0 && !condition->is_on_id ) return 0;
+  conditions_set_collation(index, condition, info, number);
+  conditions_set_keys(index, condition, sqlite3_vtab_collation(info, number));
+  /* Up to 3.44 these leak out of the ON clauses of outer joins. */
+  if( (index_is_pattern(condition->kind) ? condition->key<0
+       : kind==INDEX_IS_NOT_NULL || index_group_of(condition->kind)==INDEX_DIFFERENCE)
+     && sqlite3_libversion_number()<3052000 ) return 0;
+  return condition->key>=0 || condition->zone>=0 || !condition->is_unpassed;
+}
+
+/* -- What SQLite need not check ------------------------------------------------------------- */
+
+/* Returns 1 if SQLite need not check a condition: the source does, and compares as SQLite would. */
+static int conditions_can_omit(const bloom_index *index, sqlite3_index_info *info, int number,
+                               const index_condition *condition, sqlite3_value *literal,
+                               int is_checked){
+  const index_group group = index_group_of(condition->kind);
+  char affinity;
+  if( condition->is_unpassed || condition->is_list || condition->is_end ) return 0;
+  /* A pattern that is a BLOB means other characters in UTF-16, so it is not passed.  SQLite filters
+  ** by the ends that it makes of a pattern: if this were omitted in an ON clause, an outer join
+  ** would lose its rows. */
+  if( index_is_pattern(condition->kind) ){
+    return index->letter_bytes==1 && group==INDEX_PATTERN && is_checked
+      && !conditions_has_range(info, info->aConstraint[number].iColumn);
+  }
+  if( group==INDEX_NULL_TEST ) return 1;
+  if( !condition->is_on_id ){
+    /* Of <> and IS NOT SQLite tells BINARY, whatever it compares by: a literal has no COLLATE. */
+    if( group==INDEX_DIFFERENCE && (literal==NULL || condition->collation[0]) ) return 0;
+    if( condition->collation[0]==0
+     && sqlite3_stricmp(sqlite3_vtab_collation(info, number),
+                        index->columns.list[condition->column].collation)!=0 ) return 0;
+    switch( literal ? sqlite3_value_type(literal) : SQLITE_INTEGER ){
+      case SQLITE_TEXT: return conditions_is_plain_text(literal);
+      case SQLITE_BLOB: case SQLITE_NULL: return 1;
+      default: break;
+    }
+  }
+  /* Beside numbers all is converted, in the source as here. */
+  affinity = bloom_index_affinity(index, condition);
+  return affinity!='t' && affinity!='b' && is_checked && index->letter_bytes==1;
+}
+
+/* -- All of them ----------------------------------------------------------------------------- */
+
+/* Returns 1 if a constraint may be an end of a LIKE or GLOB that is a condition itself.  Before
+** 3.38 SQLite does not show ends. */
+static int conditions_is_end_of_pattern(const bloom_index *index, sqlite3_index_info *info,
+                                        int number){
+  const struct sqlite3_index_constraint constraint = info->aConstraint[number];
+  index_condition pattern;
+  int i;
+  if( constraint.op!=SQLITE_INDEX_CONSTRAINT_GE
+   && constraint.op!=SQLITE_INDEX_CONSTRAINT_LT ) return 0;
+  if( sqlite3_libversion_number()>=3038000 && !conditions_is_end(info, number) ) return 0;
+  for(i=0; i<info->nConstraint; i++){
+    if( info->aConstraint[i].iColumn==constraint.iColumn && info->aConstraint[i].usable
+     && conditions_read(index, info, i, &pattern) && index_is_pattern(pattern.kind) ) return 1;
+  }
+  return 0;
+}
+
+/* Finds whether entries serve a pattern, and whether the source may call its function. */
+static int conditions_check_pattern(bloom_index *index, index_plan *plan, sqlite3_value *literal,
+                                    index_condition *condition){
+  int rc = bloom_index_like_read_literal(condition, literal);
+  if( rc!=SQLITE_OK || plan->flags & INDEX_PLAN_UNCHECKED ) return rc;
+  rc = bloom_index_like_check(index, condition);
+  if( rc==SQLITE_OK || bloom_sql_is_fatal(rc) ) return rc;
+  /* An interrupt, or what an authorizer refuses: xFilter looks once more, and says so. */
+  plan->flags |= INDEX_PLAN_UNCHECKED;
+  return SQLITE_OK;
+}
+
+int bloom_index_conditions(bloom_index *index, sqlite3_index_info *info, index_plan *plan){
+  int i, rc = SQLITE_OK;
+  for(i=0; i<info->nConstraint && rc==SQLITE_OK && plan->num_conditions<INDEX_MAX_CONDITIONS; i++){
+    index_condition condition;
+    sqlite3_value *literal;
+    if( !info->aConstraint[i].usable || !conditions_read(index, info, i, &condition)
+     || conditions_is_end_of_pattern(index, info, i) ) continue;
+    /* If SQLite asked for one value at a time, it would compare the column with it without the
+    ** affinity that IN has. */
+    if( condition.kind==INDEX_EQ ) condition.is_list = bloom_vtab_takes_list(info, i);
+    if( condition.kind==INDEX_EQ && !condition.is_list && bloom_vtab_hides_list(i) ) continue;
+    literal = condition.is_list ? NULL : bloom_index_literal(info, i);
+    condition.is_literal = literal!=NULL;
+    if( index_is_pattern(condition.kind) ){
+      condition.has_beginning = conditions_has_beginning(index, info, &condition, literal);
+      rc = conditions_check_pattern(index, plan, literal, &condition);
+      if( condition.is_unpassed ) continue;
+    }else if( condition.kind==INDEX_LT && conditions_is_end(info, i) ){
+      condition.is_end = condition.has_beginning = 1;
+    }
+    condition.is_unpassed |= conditions_is_end_too_narrow(index, &condition, literal);
+    info->aConstraintUsage[i].omit = conditions_can_omit(index, info, i, &condition, literal,
+                                                         !(plan->flags & INDEX_PLAN_UNCHECKED))!=0;
+    plan->conditions[plan->num_conditions++] = condition;
+    info->aConstraintUsage[i].argvIndex = plan->num_conditions;
+  }
+  return rc;
+}
