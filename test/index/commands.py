@@ -337,7 +337,7 @@ for name, (how, words, cure) in FAILS.items():
 def the_source_is_gone(files):
     db = made(files)
     db.execute("DROP TABLE log")
-    fails(db, "INSERT INTO log_index(log_index) VALUES ('merge')", "there is no table log any more", "drop log_index and create it again")
+    fails(db, "INSERT INTO log_index(log_index) VALUES ('merge')", "there is no table log in database main", "drop log_index, and create it on the table that you mean")
 
 
 @test

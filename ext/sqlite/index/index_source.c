@@ -146,19 +146,17 @@ static int triggers_is_own(const void *data, const char *name, const char *table
   const bloom_index *index = data;
   const int number = bloom_trigger_number(index->name, name, index_trigger_suffixes,
                                           INDEX_NUM_TRIGGERS);
-  bloom_token token = bloom_trigger_action(sql);
-  const char *action = token.text;
   char *begin, *what;
-  int has_memory, num_statements = 0;
+  int has_memory;
   *is_own = 0;
   if( number==INDEX_NUM_TRIGGERS ) return SQLITE_OK;
   begin = sqlite3_mprintf("CREATE TRIGGER \"%w\" %s ON \"%w\" WHEN ", name,
                           index_triggers[number].event, table);
   what = sqlite3_mprintf("BEGIN INSERT INTO \"%w_changed\"(id", index->name);
   has_memory = begin && what;
-  for(; token.num_chars; token=bloom_token_after(token)) num_statements += token.kind==';';
-  *is_own = has_memory && num_statements==1 && strncmp(sql, begin, strlen(begin))==0
-    && strncmp(action, what, strlen(what))==0;
+  *is_own = has_memory && bloom_trigger_is_one_statement(sql)
+    && strncmp(sql, begin, strlen(begin))==0
+    && strncmp(bloom_trigger_action(sql).text, what, strlen(what))==0;
   sqlite3_free(begin);
   sqlite3_free(what);
   return has_memory ? SQLITE_OK : SQLITE_NOMEM;
@@ -229,21 +227,6 @@ int bloom_index_source_read(bloom_index *index, const char *table, int is_strict
                           table);
 }
 
-/* Fails where the source is no table any more.  A view's ids may be NULL, or come twice.  A virtual
-** table may be one that SQLite keeps from views and triggers, to which this one would open it. */
-static int index_fail_kind(bloom_index *index, bloom_source_kind kind, const char *table){
-  if( kind==BLOOM_SOURCE_NONE ){
-    return bloom_index_fail(index, "bloom_index: there is no table %s any more, and no trigger of"
-                                   " %s that would know its new name: drop %s and create it again",
-                            table, index->name, index->name);
-  }
-  return bloom_index_fail(index, kind==BLOOM_SOURCE_VIEW
-      ? "bloom_index: %s is a view now, which an index does not read: read the view itself, and"
-        " drop %s"
-      : "bloom_index: %s is a virtual table now, which an index does not read: drop %s", table,
-                          index->name);
-}
-
 int bloom_index_columns_fail(bloom_index *index){
   return bloom_index_fail(index, "bloom_index: table %s has other columns than SQLite knows of %s:"
                                  " PRAGMA writable_schema = RESET, any ALTER TABLE, or opening the"
@@ -276,8 +259,11 @@ static index_columns_state index_compare_columns(bloom_source *declared, bloom_s
 static int index_check_columns(bloom_index *index, const char *table){
   bloom_source now;
   int rc = bloom_index_source_read(index, table, 0, &now);
-  if( rc==SQLITE_ERROR && now.kind!=BLOOM_SOURCE_TABLE && now.kind!=BLOOM_SOURCE_UNREAD ){
-    rc = index_fail_kind(index, now.kind, table);
+  /* A view's ids may be NULL, or come twice.  A virtual table may be one that SQLite keeps from
+  ** views and triggers, to which this one would open it. */
+  if( rc==SQLITE_ERROR && index->base.zErrMsg ){
+    rc = bloom_index_fail(index, "%s; drop %s, and create it on the table that you mean",
+                          index->base.zErrMsg, index->name);
   }
   if( rc==SQLITE_OK && !index->is_declared ){
     bloom_source_free(&index->columns);

@@ -216,37 +216,29 @@ int bloom_trigger_number(
   return i;
 }
 
-/* Triggers that only write to a table which refuses no row, and that table: a filter's, a
-** bloom_index's. */
+bloom_token bloom_trigger_action(const char *sql){
+  return bloom_token_find(bloom_token_first(sql), "BEGIN");
+}
+
+/* Triggers that only write to a table which refuses no row, and the columns of that table, as
+** patterns: a filter's, and a bloom_index's. */
 static const struct {
-  const char *trigger, *table;
+  const char *trigger, *columns;
 } harmless_triggers[] = {
-  {"* BEGIN INSERT INTO \"*_new\"(key*, r) VALUES (new.*, random()); END",
-   "CREATE TABLE *_new*(key*, r)"},
+  {"* BEGIN INSERT INTO \"*_new\"(key*, r) VALUES (new.*, random()); END", "(key*, r)"},
   {"* BEGIN INSERT INTO \"*_new\"(key*, r) VALUES (new.*, (random() << 24) | (SELECT r >> 24 &"
-   " 16777215 FROM \"*_new\" ORDER BY rowid DESC LIMIT 1)); END",
-   "CREATE TABLE *_new*(key*, r)"},
-  {"* BEGIN INSERT INTO \"*_changed\"(id) VALUES (*); END",
-   "CREATE TABLE *_changed*(id INTEGER UNIQUE)"},
+   " 16777215 FROM \"*_new\" ORDER BY rowid DESC LIMIT 1)); END", "(key*, r)"},
+  {"* BEGIN INSERT INTO \"*_changed\"(id) VALUES (*); END", "(id INTEGER UNIQUE)"},
   {"* BEGIN INSERT INTO \"*_changed\"(id, rowid) VALUES (*, CASE WHEN EXISTS (SELECT 1 FROM"
-   " \"*_changed\" AS c WHERE c.rowid = ~*) THEN NULL ELSE ~* END); END",
-   "CREATE TABLE *_changed*(id INTEGER UNIQUE)"}
+   " \"*_changed\" AS c WHERE c.rowid = ~*) THEN NULL ELSE ~* END); END", "(id INTEGER UNIQUE)"}
 };
 
-/* Sets *target, to be freed, to the table that the first INSERT writes to; to NULL if there is
-** another statement, or RAISE().  SQLITE_OK or SQLITE_NOMEM. */
-static int find_only_target(const char *sql, char **target){
-  bloom_token token, into = bloom_token_first("");
+int bloom_trigger_is_one_statement(const char *sql){
+  bloom_token token = bloom_trigger_action(sql);
   int num_statements = 0;
-  *target = NULL;
-  for(token=bloom_token_first(sql); token.num_chars; token=bloom_token_after(token)){
-    if( bloom_token_is(token, "RAISE") ) return SQLITE_OK;
-    if( bloom_token_is(token, "INTO") ) into = token;
-    num_statements += token.kind==';';
-  }
-  if( num_statements!=1 ) return SQLITE_OK;
-  *target = bloom_token_unquoted(bloom_token_after(into));
-  return *target ? SQLITE_OK : SQLITE_NOMEM;
+  if( bloom_token_find(bloom_token_first(sql), "RAISE").num_chars ) return 0; /* or in its WHEN */
+  for(; token.num_chars; token=bloom_token_after(token)) num_statements += token.kind==';';
+  return num_statements==1;
 }
 
 /* Returns 1 for a trigger of DELETE.  By REPLACE it fires before the new row is there: what it
@@ -267,25 +259,16 @@ int bloom_trigger_can_stop(
   size_t i;
   for(i=0; i<BLOOM_COUNT_OF(harmless_triggers) && rc==SQLITE_OK && !is_harmless; i++){
     char *target;
-    const char *table = NULL;
-    sqlite3_stmt *row;
-    if( sqlite3_strglob(harmless_triggers[i].trigger, sql)!=0 ) continue;
-    rc = find_only_target(sql, &target);
-    if( target==NULL ) continue;
-    /* Not by GLOB, which the application may have replaced, or its authorizer refuse. */
-    rc = bloom_sql_row(connection, &row, "SELECT sql FROM \"%w\".sqlite_master WHERE type = 'table'"
-                       " AND name = %Q COLLATE NOCASE", schema, target);
-    if( rc==SQLITE_ROW ) rc = bloom_sql_column_text(row, 0, &table);
-    is_harmless = table && sqlite3_strglob(harmless_triggers[i].table, table)==0;
-    rc = bloom_sql_end(row, rc);
+    if( sqlite3_strglob(harmless_triggers[i].trigger, sql)!=0
+        || !bloom_trigger_is_one_statement(sql) ) continue;
+    target = bloom_token_unquoted(bloom_token_after(bloom_token_find(bloom_trigger_action(sql),
+                                                                     "INTO")));
+    rc = bloom_sql_find_table(connection, schema, target, harmless_triggers[i].columns,
+                              &is_harmless);
     sqlite3_free(target);
   }
   *can_stop = !is_harmless;
   return rc;
-}
-
-bloom_token bloom_trigger_action(const char *sql){
-  return bloom_token_find(bloom_token_first(sql), "BEGIN");
 }
 
 int bloom_trigger_has_form(const char *sql, const char *form){

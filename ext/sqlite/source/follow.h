@@ -155,6 +155,9 @@ int bloom_trigger_number(
 /* Returns the BEGIN of a trigger's text, from where on it says what the trigger does. */
 bloom_token bloom_trigger_action(const char *sql);
 
+/* Returns 1 if a trigger has one statement, and no RAISE(). */
+int bloom_trigger_is_one_statement(const char *sql);
+
 /* Returns 1 if two triggers' texts are the same but for the conditions behind WHEN. */
 int bloom_trigger_has_form(const char *sql, const char *form);
 

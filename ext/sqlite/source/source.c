@@ -67,29 +67,28 @@ static int find_source_table(
 ){
   sqlite3_stmt *row;
   const char *sql = NULL;
-  int rc = bloom_sql_row(place.connection, &row,
-    "SELECT name, CASE WHEN type = 'view' THEN %d WHEN rootpage = 0 THEN %d ELSE %d END, sql"
-    " FROM \"%w\".sqlite_master WHERE type IN ('table', 'view') AND name = %Q COLLATE NOCASE",
-    BLOOM_SOURCE_VIEW, BLOOM_SOURCE_VIRTUAL_TABLE, BLOOM_SOURCE_TABLE, place.schema, table);
+  int is_table = 0, is_view = 0, rc = bloom_sql_row(place.connection, &row,
+    "SELECT name, rootpage > 0, type = 'view', sql FROM \"%w\".sqlite_master"
+    " WHERE type IN ('table', 'view') AND name = %Q COLLATE NOCASE", place.schema, table);
+  const int is_there = rc==SQLITE_ROW;
   *is_strict = 0;
-  if( rc==SQLITE_ROW ){
-    source->kind = (bloom_source_kind)sqlite3_column_int(row, 1);
+  if( is_there ){
+    is_table = sqlite3_column_int(row, 1);
+    is_view = sqlite3_column_int(row, 2);
     rc = bloom_sql_copy_text(row, 0, &source->name);
     if( rc==SQLITE_OK && source->name==NULL ) rc = SQLITE_AUTH; /* an authorizer made NULL of it */
-    if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 2, &sql);
+    if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 3, &sql);
     if( sql ) *is_strict = is_strict_table(sql);
-  }else if( rc==SQLITE_DONE ){
-    source->kind = BLOOM_SOURCE_NONE;
   }
   rc = bloom_sql_end(row, rc);
-  if( rc!=SQLITE_OK || source->kind==BLOOM_SOURCE_TABLE ) return rc;
-  if( source->kind==BLOOM_SOURCE_NONE ){
+  if( rc!=SQLITE_OK || is_table ) return rc;
+  if( !is_there ){
     return bloom_fail_vtab(error, "%s: there is no table %s in database %s", place.module, table,
                            place.schema);
   }
-  return bloom_fail_vtab(error, source->kind==BLOOM_SOURCE_VIEW
-      ? "%s: %s is a view; a source is an ordinary table"
-      : "%s: %s is a virtual table; a source is an ordinary one", place.module, table);
+  return bloom_fail_vtab(error, is_view ? "%s: %s is a view; a source is an ordinary table"
+                         : "%s: %s is a virtual table; a source is an ordinary one", place.module,
+                         table);
 }
 
 /* -- Columns ------------------------------------------------------------------------------ */

@@ -20,14 +20,7 @@ typedef struct bloom_source_column {
   int has_no_collation; /* the connection does not have it: index_check_collations() */
 } bloom_source_column;
 
-/* What a name is in a schema. */
-typedef enum bloom_source_kind {
-  BLOOM_SOURCE_UNREAD, BLOOM_SOURCE_NONE, BLOOM_SOURCE_TABLE, BLOOM_SOURCE_VIEW,
-  BLOOM_SOURCE_VIRTUAL_TABLE
-} bloom_source_kind;
-
 typedef struct bloom_source {
-  bloom_source_kind kind;
   char *name;        /* as the schema has it */
   bloom_source_column *list;
   int num_columns;

@@ -124,7 +124,7 @@ static int has_own_form(
   if( kind==NUM_TRIGGER_KINDS || action.num_chars==0 ) return SQLITE_OK;
   rc = read_columns(action, vtab->args.num_columns, &args);
   if( rc==SQLITE_OK && journal==NULL ){
-    target = bloom_token_unquoted(bloom_token_after(bloom_token_after(bloom_token_after(action))));
+    target = bloom_token_unquoted(bloom_token_after(bloom_token_find(action, "INTO")));
     if( target==NULL ) rc = SQLITE_NOMEM;
   }
   for(form=0; form<NUM_FORMS && rc==SQLITE_OK && !*is_own; form++){
