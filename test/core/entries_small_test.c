@@ -10,7 +10,6 @@
 #define bloom_entries_seek          small_entries_seek
 #define bloom_entries_read          small_entries_read
 #define bloom_entries_read_bits     small_entries_read_bits
-#define bloom_entries_table_make    small_entries_table_make
 #define bloom_entries_writer_begin  small_entries_writer_begin
 #define bloom_entries_writer_add    small_entries_writer_add
 #define bloom_entries_writer_finish small_entries_writer_finish

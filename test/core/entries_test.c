@@ -14,12 +14,6 @@
 #define RUN_NUMBER 0x123456789abcdef0u
 #define SLOT 3
 
-static const bloom_entries_table *a_table(void){
-  static bloom_entries_table table;
-  if( table.windows[0][0]==0 ) bloom_entries_table_make(&table);
-  return &table;
-}
-
 /* ---- lists, and the rows that they are written to ---------------------------- */
 
 typedef struct stored_row {
@@ -109,7 +103,7 @@ static void write_rows(lists *of, uint64_t mean_gap){
 
 static void open_row(const lists *of, uint32_t number, bloom_entries_row *row){
   const stored_row *stored = &of->rows[number];
-  assert_true(bloom_entries_open(row, a_table(), stored->bytes, stored->num_bytes, RUN_NUMBER, stored->rowid));
+  assert_true(bloom_entries_open(row, stored->bytes, stored->num_bytes, RUN_NUMBER, stored->rowid));
 }
 
 /* The list at hand is read as bits alike; num_read -1: it is damaged. */
@@ -468,19 +462,19 @@ TEST(every_changed_bit_is_refused){
     size_t i;
     for(i=0; i<8*stored->num_bytes; i += 1 + rng_below(&random, test_share(100)<100 ? 40 : 4)){
       bytes[i/8] ^= (uint8_t)(1 << i%8);
-      assert_int_equal(bloom_entries_open(&row, a_table(), bytes, stored->num_bytes, RUN_NUMBER, stored->rowid), 0);
+      assert_int_equal(bloom_entries_open(&row, bytes, stored->num_bytes, RUN_NUMBER, stored->rowid), 0);
       assert_int_equal(bloom_entries_next(&row), -1);
       bytes[i/8] ^= (uint8_t)(1 << i%8);
     }
     for(i=0; i<stored->num_bytes; i++){
       free(bytes);
       bytes = exact_copy(stored->bytes, i);
-      assert_int_equal(bloom_entries_open(&row, a_table(), bytes, i, RUN_NUMBER, stored->rowid), 0);
+      assert_int_equal(bloom_entries_open(&row, bytes, i, RUN_NUMBER, stored->rowid), 0);
       if( i==50 && stored->num_bytes>100 ) i = stored->num_bytes - 20;
     }
-    assert_int_equal(bloom_entries_open(&row, a_table(), stored->bytes, stored->num_bytes, RUN_NUMBER + 1, stored->rowid), 0);
-    assert_int_equal(bloom_entries_open(&row, a_table(), stored->bytes, stored->num_bytes, RUN_NUMBER, stored->rowid ^ (uint64_t)1<<56), 0);
-    assert_int_equal(bloom_entries_open(&row, a_table(), stored->bytes, stored->num_bytes, RUN_NUMBER, stored->rowid + 1), 0);
+    assert_int_equal(bloom_entries_open(&row, stored->bytes, stored->num_bytes, RUN_NUMBER + 1, stored->rowid), 0);
+    assert_int_equal(bloom_entries_open(&row, stored->bytes, stored->num_bytes, RUN_NUMBER, stored->rowid ^ (uint64_t)1<<56), 0);
+    assert_int_equal(bloom_entries_open(&row, stored->bytes, stored->num_bytes, RUN_NUMBER, stored->rowid + 1), 0);
     free(bytes);
     free_lists(&of);
   }
@@ -512,7 +506,7 @@ TEST(each_field_of_the_header_has_its_range){
     /* Nothing is behind the skips. */
     if( cases[i].at==30 && !cases[i].is_right ) row_bytes = BLOOM_ENTRIES_HEADER_BYTES + 3/(size_t)cases[i].value*BLOOM_ENTRIES_SKIP_BYTES;
     set_checksum(bytes, row_bytes, of.rows[0].rowid);
-    if( bloom_entries_open(&row, a_table(), bytes, row_bytes, RUN_NUMBER, of.rows[0].rowid)!=cases[i].is_right ) fail_msg("case %zu", i);
+    if( bloom_entries_open(&row, bytes, row_bytes, RUN_NUMBER, of.rows[0].rowid)!=cases[i].is_right ) fail_msg("case %zu", i);
   }
   free_lists(&of);
 }
@@ -526,7 +520,7 @@ static int read_all_ways(const uint8_t *bytes, size_t num_bytes, uint64_t rowid,
   int is_open, status = 1, num_read, i;
   const size_t way = rng_below(random, 3);
   uint64_t last = 0;
-  is_open = bloom_entries_open(&row, a_table(), bytes, num_bytes, RUN_NUMBER, rowid);
+  is_open = bloom_entries_open(&row, bytes, num_bytes, RUN_NUMBER, rowid);
   while( is_open ){
     uint64_t wanted = last + (rng_next(random) >> (8 + rng_below(random, 56)));
     if( way==0 || rng_below(random, 3)==0 ) status = bloom_entries_next(&row);

@@ -86,9 +86,6 @@ static inline uint32_t entries_rice_k(uint64_t num_coded, uint64_t num_all){
 /* The bits that a look at a row shows at least. */
 #define ENTRIES_LOOK_BITS 57
 
-/* The most bits of a number of blocks; one that is longer is damaged. */
-#define ENTRIES_COUNT_BITS (2*BLOOM_SEGMENT_LG + 3)
-
 static inline uint32_t entries_load16(const uint8_t *bytes){
   return bytes[0] | (uint32_t)bytes[1] << 8;
 }
@@ -118,12 +115,10 @@ static inline uint32_t entries_lists_at(const bloom_entries_row *row){
   return 8*(BLOOM_ENTRIES_HEADER_BYTES + BLOOM_ENTRIES_SKIP_BYTES*row->num_skips);
 }
 
-int bloom_entries_open(bloom_entries_row *row, const bloom_entries_table *table,
-                       const uint8_t *bytes, size_t num_bytes, uint64_t run_number,
-                       uint64_t rowid){
+int bloom_entries_open(bloom_entries_row *row, const uint8_t *bytes, size_t num_bytes,
+                       uint64_t run_number, uint64_t rowid){
   uint32_t end_block;
   memset(row, 0, sizeof(*row));
-  row->table = table;
   row->is_damaged = 1;
   if( num_bytes<BLOOM_ENTRIES_HEADER_BYTES + 1 || num_bytes>BLOOM_ENTRIES_ROW_BYTES ) return 0;
   if( bloom_load64_le(bytes)!=bloom_entries_checksum(bytes, num_bytes, run_number, rowid) ){
@@ -153,56 +148,13 @@ int bloom_entries_open(bloom_entries_row *row, const bloom_entries_table *table,
 }
 
 /*
-** Most lists of text have more than a tenth of the blocks of a segment, whose codes are short: a
-** table says what the next bits are, several codes at once.
-*/
-
-/* The bits of a window; the most codes that one has; by how many blocks those that one look shows
-** may go on, with k <= BLOOM_ENTRIES_TABLE_K. */
-#define ENTRIES_WINDOW_BITS 8
-#define ENTRIES_WINDOW_CODES (ENTRIES_WINDOW_BITS/2)
-#define ENTRIES_LOOK_BLOCKS (ENTRIES_LOOK_BITS << BLOOM_ENTRIES_TABLE_K)
-
-/* A window: which of the next blocks are there, and behind which how many codes of how many bits
-** end; 0: the first code is longer. */
-#define ENTRIES_WINDOW(blocks, num_blocks, num_codes, num_bits) ((uint64_t)(blocks) \
-    | (uint64_t)(num_blocks) << 32 | (uint64_t)(num_codes) << 40 | (uint64_t)(num_bits) << 48)
-
-_Static_assert(sizeof(((bloom_entries_table *)0)->windows[0])==8<<ENTRIES_WINDOW_BITS,
-               "there is one of each");
-
-void bloom_entries_table_make(bloom_entries_table *table){
-  uint32_t k, window;
-  for(k=1; k<=BLOOM_ENTRIES_TABLE_K; k++){
-    for(window=0; window<1<<ENTRIES_WINDOW_BITS; window++){
-      uint32_t blocks = 0, number = 0, num_codes = 0, at = 0;
-      for(;;){
-        const uint32_t quotient = bloom_num_low_zeros64(~(uint64_t)(window >> at));
-        const uint32_t next = at + quotient + 1 + k;
-        if( next>ENTRIES_WINDOW_BITS ) break;
-        number += quotient<<k | (uint32_t)entries_low_bits(window >> (at + quotient + 1), k);
-        blocks |= (uint32_t)1 << number++;
-        num_codes++;
-        at = next;
-      }
-      table->windows[k-1][window] = ENTRIES_WINDOW(blocks, number, num_codes, at);
-    }
-  }
-}
-
-/*
 ** Blocks are read as bits.  Each of these functions reads num_coded ascending numbers below num_all
-** at a position that it moves behind them, and sets their bits, unless found is NULL: then only the
-** position counts.  Returns 0 if they are damaged.
+** at a position that it moves behind them, and sets their bits in words, unless that is NULL: then
+** only the position counts.  Returns 0 if they are damaged.
 */
 
-/* Where bits are gathered: room for those behind the last block that damaged ones may set. */
-typedef struct entries_bits {
-  uint8_t bytes[BLOOM_SEGMENT_BLOCKS/8 + ENTRIES_LOOK_BLOCKS/8 + 8];
-} entries_bits;
-
-static inline void entries_set_bit(entries_bits *found, uint32_t number){
-  if( found ) found->bytes[number/8] |= (uint8_t)(1 << number%8);
+static inline void entries_set_bit(uint64_t *words, uint32_t number){
+  if( words ) words[number/64] |= (uint64_t)1 << number%64;
 }
 
 /* Reads numbers that are raw, and writes them instead. */
@@ -223,7 +175,7 @@ static int entries_read_raw(const bloom_entries_row *row, uint32_t *at, uint32_t
 
 /* Reads Rice codes with k = 0: bit i is 0 if number i is there. */
 static int entries_read_bitmap(const bloom_entries_row *row, uint32_t *at, uint32_t num_coded,
-                               uint32_t num_all, entries_bits *found){
+                               uint32_t num_all, uint64_t *words){
   uint32_t base, num_left = num_coded;
   for(base=0; base<num_all; base+=64){
     const uint64_t low = entries_low_bits(entries_look(row, *at + base), 32);
@@ -238,7 +190,7 @@ static int entries_read_bitmap(const bloom_entries_row *row, uint32_t *at, uint3
       there &= last | (last - 1);
       num_left = 0;
     }
-    if( found ) bloom_store64_le(found->bytes + base/8, there);
+    if( words ) words[base/64] = there;
     if( num_left==0 ){
       *at += number + 1;
       return number<num_all && !entries_is_behind(row, *at);
@@ -248,15 +200,14 @@ static int entries_read_bitmap(const bloom_entries_row *row, uint32_t *at, uint3
   return 0;
 }
 
-/* Reads Rice codes with k > 0, from *number on, which it sets to the one behind the last. */
+/* Reads Rice codes with k > 0. */
 static int entries_read_codes(const bloom_entries_row *row, uint32_t *at, uint32_t k,
-                              uint32_t num_coded, uint32_t num_all, uint32_t *number,
-                              entries_bits *found){
-  uint32_t position = *at, next = *number, num_ones = 0, i = 0;
+                              uint32_t num_coded, uint32_t num_all, uint64_t *words){
+  uint32_t next = 0, num_ones = 0, i = 0;
   assert( k>0 && k<=BLOOM_SEGMENT_LG );
   while( i<num_coded ){
     /* As many codes as one look shows. */
-    uint64_t bits = entries_look(row, position);
+    uint64_t bits = entries_look(row, *at);
     uint32_t num_left = ENTRIES_LOOK_BITS;
     for(; i<num_coded; i++){
       const uint64_t zeros = ~bits | (uint64_t)1 << (ENTRIES_LOOK_BITS - 1);
@@ -265,7 +216,7 @@ static int entries_read_codes(const bloom_entries_row *row, uint32_t *at, uint32
       bits >>= quotient + 1;
       next += (quotient + num_ones)<<k | (uint32_t)entries_low_bits(bits, k);
       if( next>=num_all ) return 0;
-      entries_set_bit(found, next);
+      entries_set_bit(words, next);
       next++;
       num_ones = 0;
       bits >>= k;
@@ -277,90 +228,40 @@ static int entries_read_codes(const bloom_entries_row *row, uint32_t *at, uint32
       num_left -= ENTRIES_LOOK_BITS/2;
       if( num_ones>num_all ) return 0;
     }
-    position += ENTRIES_LOOK_BITS - num_left;
-    if( entries_is_behind(row, position) ) return 0;
-  }
-  *at = position;
-  *number = next;
-  return 1;
-}
-
-/* Reads Rice codes with k of 1 .. BLOOM_ENTRIES_TABLE_K by the row's table. */
-static int entries_read_windows(const bloom_entries_row *row, uint32_t *at, uint32_t k,
-                                uint32_t num_coded, uint32_t num_all, entries_bits *found){
-  const uint64_t *windows = row->table->windows[k-1];
-  uint32_t number = 0, num_left = num_coded;
-  assert( k>0 && k<=BLOOM_ENTRIES_TABLE_K );
-  while( num_left>0 ){
-    uint64_t bits = entries_look(row, *at), window = 0;
-    uint32_t num_bits = 0;
-    while( num_left>=ENTRIES_WINDOW_CODES && num_bits + ENTRIES_WINDOW_BITS<=ENTRIES_LOOK_BITS
-          && (window = windows[bits & ((1 << ENTRIES_WINDOW_BITS) - 1)])!=0 ){
-      if( found ){
-        uint8_t *byte = found->bytes + number/8;
-        bloom_store64_le(byte, bloom_load64_le(byte) | (window & UINT32_MAX) << number%8);
-      }
-      number += (uint32_t)(window >> 32) & 0xff;
-      num_left -= (uint32_t)(window >> 40) & 0xff;
-      bits >>= window >> 48;
-      num_bits += (uint32_t)(window >> 48);
-    }
-    *at += num_bits;
-    if( number>num_all || entries_is_behind(row, *at) ) return 0;
-    if( window==0 && num_left>0 ){
-      /* A long code, or one of the last ones. */
-      if( !entries_read_codes(row, at, k, 1, num_all, &number, found) ) return 0;
-      num_left--;
-    }
+    *at += ENTRIES_LOOK_BITS - num_left;
+    if( entries_is_behind(row, *at) ) return 0;
   }
   return 1;
 }
 
 /* Reads the coded blocks of the list at hand: its own or the missing ones.  Sets next_at. */
-static int entries_read_coded(bloom_entries_row *row, entries_bits *found){
+static int entries_read_coded(bloom_entries_row *row, uint64_t *words){
   const uint32_t num_all = entries_blocks_in(&row->shape, row->segment);
   const uint32_t num_coded = entries_are_missing_coded(row->num_blocks, num_all)
       ? num_all - row->num_blocks : row->num_blocks;
-  const uint32_t k = num_coded>ENTRIES_MAX_RAW ? entries_rice_k(num_coded, num_all) : 0;
   uint16_t raw[ENTRIES_MAX_RAW];
-  uint32_t number = 0, i;
+  uint32_t k, i;
   row->next_at = row->blocks_at;
   if( num_coded<=ENTRIES_MAX_RAW ){
     const int is_good = entries_read_raw(row, &row->next_at, num_coded, num_all, raw);
-    for(i=0; is_good && i<num_coded; i++) entries_set_bit(found, raw[i]);
+    for(i=0; is_good && i<num_coded; i++) entries_set_bit(words, raw[i]);
     return is_good;
-  }else if( k==0 ){
-    return entries_read_bitmap(row, &row->next_at, num_coded, num_all, found);
-  }else if( k<=BLOOM_ENTRIES_TABLE_K ){
-    return entries_read_windows(row, &row->next_at, k, num_coded, num_all, found);
   }
-  return entries_read_codes(row, &row->next_at, k, num_coded, num_all, &number, found);
+  k = entries_rice_k(num_coded, num_all);
+  return k==0 ? entries_read_bitmap(row, &row->next_at, num_coded, num_all, words)
+      : entries_read_codes(row, &row->next_at, k, num_coded, num_all, words);
 }
 
-/* Reads the code of a gap of ids at a position, which it moves behind it.  Sets *rest to the
-** bits there, those that show how many blocks there are at least. */
-static inline uint64_t entries_read_gap(const bloom_entries_row *row, uint32_t *at,
-                                        uint64_t *rest){
+/* Reads the code of a gap of ids at a position, which it moves behind it. */
+static inline uint64_t entries_read_gap(const bloom_entries_row *row, uint32_t *at){
   const uint64_t bits = entries_look(row, *at);
   const uint32_t quotient = bloom_num_low_zeros64(~bits | (uint64_t)1 << ENTRIES_MAX_QUOTIENT);
-  const uint32_t num_bits = quotient + 1 + row->gap_k;
-  uint64_t gap;
-  if( quotient<ENTRIES_MAX_QUOTIENT && num_bits + ENTRIES_COUNT_BITS<=ENTRIES_LOOK_BITS ){
-    *at += num_bits;
-    *rest = bits >> num_bits;
-    gap = (uint64_t)quotient << row->gap_k | entries_low_bits(bits >> (quotient + 1), row->gap_k);
-    return gap + 1;
-  }
-  if( quotient<ENTRIES_MAX_QUOTIENT ){
-    gap = (uint64_t)quotient << row->gap_k;
-    gap |= entries_low_bits(entries_look(row, *at + quotient + 1), row->gap_k);
-    *at += num_bits;
-  }else{
-    gap = entries_low_bits(entries_look(row, *at + quotient), BLOOM_ENTRIES_ID_BITS);
-    *at += quotient + BLOOM_ENTRIES_ID_BITS;
-  }
-  *rest = entries_look(row, *at);
-  return gap + 1;
+  const int is_whole = quotient==ENTRIES_MAX_QUOTIENT;
+  const uint32_t rest_at = *at + quotient + !is_whole;
+  const uint32_t num_bits = is_whole ? BLOOM_ENTRIES_ID_BITS : row->gap_k;
+  const uint64_t rest = entries_low_bits(entries_look(row, rest_at), num_bits);
+  *at = rest_at + num_bits;
+  return (is_whole ? rest : (uint64_t)quotient << row->gap_k | rest) + 1;
 }
 
 /* Moves to the list with an id. */
@@ -380,9 +281,9 @@ static inline void entries_add_to_id(bloom_entries_row *row, uint64_t gap){
   row->segment = (uint32_t)(rest>=num_segments ? rest - num_segments : rest);
 }
 
-/* Begins the list that has the id at hand: reads how many blocks it has from bits, which are those
-** of a position. */
-static inline int entries_begin_list(bloom_entries_row *row, uint64_t bits, uint32_t at){
+/* Begins the list that has the id at hand: reads at a position how many blocks it has. */
+static inline int entries_begin_list(bloom_entries_row *row, uint32_t at){
+  const uint64_t bits = entries_look(row, at);
   const uint32_t log = bloom_num_low_zeros64(bits | (uint64_t)1 << (BLOOM_SEGMENT_LG + 1));
   const uint32_t num_blocks = 1u<<log | (uint32_t)entries_low_bits(bits >> (log + 1), log);
   const uint32_t num_all = entries_blocks_in(&row->shape, row->segment);
@@ -401,27 +302,40 @@ static inline int entries_begin_list(bloom_entries_row *row, uint64_t bits, uint
   return 1;
 }
 
-/* Does what bloom_entries_next() does, for the loop of bloom_entries_seek(), too. */
-static inline int entries_next(bloom_entries_row *row){
-  uint64_t rest;
-  uint32_t at;
+int bloom_entries_next(bloom_entries_row *row){
+  uint32_t at = row->next_at;
+  if( row->is_damaged ) return -1;
   if( row->num_begun==row->num_lists ){
     row->num_blocks = 0;
     return 0;
   }
   if( row->num_begun==0 ){
-    at = entries_lists_at(row);
     entries_set_id(row, row->first);
-    return entries_begin_list(row, entries_look(row, at), at);
+    return entries_begin_list(row, entries_lists_at(row));
   }
-  if( row->next_at==0 && !entries_read_coded(row, NULL) ) return entries_fail(row);
-  at = row->next_at;
-  entries_add_to_id(row, entries_read_gap(row, &at, &rest));
-  return entries_begin_list(row, rest, at);
+  if( at==0 ){
+    if( !entries_read_coded(row, NULL) ) return entries_fail(row);
+    at = row->next_at;
+  }
+  entries_add_to_id(row, entries_read_gap(row, &at));
+  return entries_begin_list(row, at);
 }
 
-int bloom_entries_next(bloom_entries_row *row){
-  return row->is_damaged ? -1 : entries_next(row);
+/* Moves over lists of one block, as most of keys are, whose ids are below `id`, which is at most
+** the last one.  bloom_entries_next() goes on from there. */
+static void entries_pass_single(bloom_entries_row *row, uint64_t id){
+  while( row->next_at>0 && row->num_begun + 1<row->num_lists ){
+    const uint64_t bits = entries_look(row, row->next_at);
+    const uint32_t quotient = bloom_num_low_zeros64(~bits | (uint64_t)1 << ENTRIES_MAX_QUOTIENT);
+    const uint32_t num_bits = quotient + 1 + row->gap_k;
+    const uint64_t gap = ((uint64_t)quotient << row->gap_k
+                          | entries_low_bits(bits >> (quotient + 1), row->gap_k)) + 1;
+    if( quotient==ENTRIES_MAX_QUOTIENT || num_bits>=ENTRIES_LOOK_BITS
+     || !(bits >> num_bits & 1) || row->id + gap>=id ) return;
+    entries_add_to_id(row, gap);
+    row->num_begun++;
+    row->next_at += num_bits + 1 + entries_bits_in(&row->shape, row->segment);
+  }
 }
 
 /* Moves to the last list that a skip leads to, that is not behind `id`, and that lies behind the
@@ -430,7 +344,7 @@ static int entries_take_skip(bloom_entries_row *row, uint64_t id){
   const uint8_t *skips = row->bytes + BLOOM_ENTRIES_HEADER_BYTES, *skip;
   const uint64_t delta = id - row->first;
   uint32_t low = 0, high = row->num_skips, num_before, at;
-  uint64_t skip_id, rest;
+  uint64_t skip_id;
   while( low<high ){
     const uint32_t middle = (low + high)/2;
     if( bloom_load32_le(skips + BLOOM_ENTRIES_SKIP_BYTES*middle)<=delta ) low = middle + 1;
@@ -442,10 +356,10 @@ static int entries_take_skip(bloom_entries_row *row, uint64_t id){
   skip_id = row->first + bloom_load32_le(skip);
   if( row->num_begun>0 && skip_id<=row->id ) return entries_fail(row);
   at = entries_lists_at(row) + entries_load16(skip + 4);
-  entries_read_gap(row, &at, &rest);
+  entries_read_gap(row, &at);
   row->num_begun = num_before;
   entries_set_id(row, skip_id);
-  return entries_begin_list(row, rest, at);
+  return entries_begin_list(row, at);
 }
 
 int bloom_entries_seek(bloom_entries_row *row, uint64_t id){
@@ -459,20 +373,22 @@ int bloom_entries_seek(bloom_entries_row *row, uint64_t id){
   if( row->num_blocks>0 && row->id>=id ) return 1;
   if( row->num_skips>0 && id>row->first ) found = entries_take_skip(row, id);
   /* There is one, as the last list has the last id. */
-  while( found==1 && (row->num_blocks==0 || row->id<id) ) found = entries_next(row);
+  while( found==1 && (row->num_blocks==0 || row->id<id) ){
+    entries_pass_single(row, id);
+    found = bloom_entries_next(row);
+  }
   return found;
 }
 
 int bloom_entries_read_bits(bloom_entries_row *row, uint64_t bits[BLOOM_SEGMENT_BLOCKS/64]){
   const uint32_t num_all = entries_blocks_in(&row->shape, row->segment);
-  const int is_missing = entries_are_missing_coded(row->num_blocks, num_all);
-  entries_bits found;
   uint32_t i;
   if( row->num_blocks==0 ) return -1;
-  memset(&found, 0, sizeof(found));
-  if( !entries_read_coded(row, &found) ) return entries_fail(row);
-  for(i=0; i<BLOOM_SEGMENT_BLOCKS/64; i++) bits[i] = bloom_load64_le(found.bytes + 8*i);
-  for(i=0; is_missing && i<num_all; i+=64) bits[i/64] ^= entries_bits_below(num_all, i);
+  memset(bits, 0, BLOOM_SEGMENT_BLOCKS/8);
+  if( !entries_read_coded(row, bits) ) return entries_fail(row);
+  if( entries_are_missing_coded(row->num_blocks, num_all) ){
+    for(i=0; i<num_all; i+=64) bits[i/64] ^= entries_bits_below(num_all, i);
+  }
   return (int)row->num_blocks;
 }
 

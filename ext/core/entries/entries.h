@@ -88,15 +88,6 @@ typedef struct bloom_entries_shape {
 
 /* -- Reading ------------------------------------------------------------------------------ */
 
-/* What the next bits of a list say, for Rice parameters 1 .. BLOOM_ENTRIES_TABLE_K.  Private. */
-#define BLOOM_ENTRIES_TABLE_K 2
-typedef struct bloom_entries_table {
-  uint64_t windows[BLOOM_ENTRIES_TABLE_K][256];
-} bloom_entries_table;
-
-/* Sets what such a table says: it is the same for all rows. */
-void bloom_entries_table_make(bloom_entries_table *table);
-
 /* A row that is being read.  The caller reads `before`, `first`, `last`, `num_lists` and
 ** `shape.end_block` after bloom_entries_open(), and `id` to `num_blocks` of the list at hand. */
 typedef struct bloom_entries_row {
@@ -108,7 +99,6 @@ typedef struct bloom_entries_row {
   bloom_entries_shape shape;
 
   /* The rest is private.  Positions are bits from the first byte of the row on. */
-  const bloom_entries_table *table;
   const uint8_t *bytes;
   uint32_t num_bytes;
   uint32_t num_begun;            /* the lists up to the one at hand */
@@ -121,10 +111,9 @@ typedef struct bloom_entries_row {
 } bloom_entries_row;
 
 /* Reads the header.  Returns 1, or 0 if it is damaged: length, checksum, the range of a field, or
-** a last id that is not the rowid's.  table and bytes stay the caller's, and must outlive row. */
-int bloom_entries_open(bloom_entries_row *row, const bloom_entries_table *table,
-                       const uint8_t *bytes, size_t num_bytes, uint64_t run_number,
-                       uint64_t rowid);
+** a last id that is not the rowid's.  bytes stay the caller's, and must outlive row. */
+int bloom_entries_open(bloom_entries_row *row, const uint8_t *bytes, size_t num_bytes,
+                       uint64_t run_number, uint64_t rowid);
 
 /* Moves to the next list, the first time to the first one.  Returns 1; 0 if there is none; -1 if
 ** the row is damaged. */

@@ -188,7 +188,6 @@ void bloom_index_free(bloom_index *index){
   bloom_index_layout_free(index);
   bloom_index_spans_free(index);
   bloom_index_lists_free(index);
-  sqlite3_free(index->entries_table);
   bloom_index_config_free(&index->config);
   bloom_index_config_free(&index->arguments);
   bloom_source_free(&index->columns);

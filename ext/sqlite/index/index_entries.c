@@ -185,11 +185,6 @@ static int run_load(index_run_reader *reader, const index_run *run, uint64_t wan
                                       " WHERE e.rowid >= ?1 ORDER BY e.rowid LIMIT 1",
                                       index->schema, index->name, reader->key + 1);
   reader->run = NULL;
-  if( rc==SQLITE_OK && index->entries_table==NULL ){
-    index->entries_table = sqlite3_malloc64(sizeof(*index->entries_table));
-    if( index->entries_table ) bloom_entries_table_make(index->entries_table);
-    else rc = SQLITE_NOMEM;
-  }
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(row, 1, (sqlite3_int64)
                                                bloom_entries_rowid(run->slot, wanted));
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
@@ -200,8 +195,7 @@ static int run_load(index_run_reader *reader, const index_run *run, uint64_t wan
     if( bytes && num_bytes<=sizeof(reader->bytes) && rowid>>BLOOM_ENTRIES_ID_BITS==run->slot ){
       const bloom_entries_row *opened = &reader->row;
       memcpy(reader->bytes, bytes, num_bytes);
-      if( bloom_entries_open(&reader->row, index->entries_table, reader->bytes, num_bytes,
-                             run->number, rowid)
+      if( bloom_entries_open(&reader->row, reader->bytes, num_bytes, run->number, rowid)
        && (opened->before==BLOOM_ENTRIES_NO_ID || opened->before<wanted)
        && opened->last<=run->last && opened->shape.end_block==run->end_block ) reader->run = run;
     }

@@ -130,7 +130,6 @@ typedef struct bloom_index {
   struct index_layout_kept *layout;
   struct index_spans *spans[2];
   struct index_lists_kept *lists[INDEX_MAX_KEYS][2];
-  struct bloom_entries_table *entries_table; /* NULL: no entries were read yet */
 } bloom_index;
 
 /* Returns 1 if a column's tokens are hashes of its values, for =. */

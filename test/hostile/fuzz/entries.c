@@ -77,20 +77,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t num_bytes){
   const uint8_t *bytes;
   uint64_t checksum;
   uint8_t *exact;
-  static bloom_entries_table table;
   bloom_entries_row row;
-  if( table.windows[0][0]==0 ) bloom_entries_table_make(&table);
   ids.next = fuzz_bytes(&input, 8*num_seeks, &id_bytes);
   ids.num_left = id_bytes;
   bytes = fuzz_bytes(&input, BLOOM_ENTRIES_ROW_BYTES, &row_bytes);
   exact = fuzz_exact(NULL, 8 + row_bytes);
   if( row_bytes>0 ) memcpy(exact + 8, bytes, row_bytes);
   row_bytes += 8;
-  FUZZ_CHECK(!bloom_entries_open(&row, &table, exact, row_bytes, RUN_NUMBER, rowid));
+  FUZZ_CHECK(!bloom_entries_open(&row, exact, row_bytes, RUN_NUMBER, rowid));
   checksum = bloom_mix64(bloom_xxh3(exact + 8, row_bytes - 8)
                                  ^ bloom_mix64(RUN_NUMBER + bloom_mix64(rowid)));
   for(i=0; i<8; i++) exact[i] = (uint8_t)(checksum >> 8*i);
-  if( bloom_entries_open(&row, &table, exact, row_bytes, RUN_NUMBER, rowid) ){
+  if( bloom_entries_open(&row, exact, row_bytes, RUN_NUMBER, rowid) ){
     const int num_lists = read_all(row, 1);
     /* Without its blocks a list may be right, and not the other way round. */
     if( num_lists>=0 ) FUZZ_CHECK(read_all(row, 0)==num_lists);
