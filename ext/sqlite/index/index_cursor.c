@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include "../../core/bits.h"
+
 typedef struct index_cursor {
   sqlite3_vtab_cursor base; /* first, for SQLite */
   index_plan plan;
@@ -22,7 +24,6 @@ typedef struct index_cursor {
   int num_compiled;         /* how often SQLite compiled it again, by itself */
   int num_proven;           /* the same when a row showed that no authorizer hides something */
   int is_one_row;           /* the plan says which id */
-  int *results;             /* which of its results each column of the source is; -1: none */
 
   index_list lists[INDEX_MAX_CONDITIONS];
   index_bounds bounds;       /* bounds of what is read; num_cursors 0: not set */
@@ -81,7 +82,6 @@ int bloom_index_close(sqlite3_vtab_cursor *base){
   cursor_give_back(cursor);
   cursor_free_lists(cursor);
   sqlite3_free(cursor->plan_text);
-  sqlite3_free(cursor->results);
   sqlite3_free(cursor->intervals.list);
   bloom_index_slices_free(cursor->slices);
   sqlite3_value_free(cursor->same);
@@ -180,9 +180,18 @@ static int cursor_read_on(index_cursor *cursor){
   return rc==SQLITE_ROW || rc==SQLITE_DONE ? SQLITE_OK : cursor_failure(cursor, rc);
 }
 
+/* Returns the number of the inner statement's result that has a used column. */
+static int cursor_result_of(const index_plan *plan, int column){
+  const sqlite3_uint64 below = ((sqlite3_uint64)1 << (column<63 ? column : 63)) - 1;
+  const sqlite3_uint64 num_below = bloom_popcount_bytes(plan->columns_used & below)
+    * 0x0101010101010101u >> 56;
+  assert( bloom_index_uses_column(plan, column) );
+  return 1 + (int)num_below + (column>63 ? column - 63 : 0);
+}
+
 /* Returns 1 if the current row's value is that of the row before it, and keeps it. */
 static int cursor_is_same(index_cursor *cursor){
-  const int result = cursor->results[cursor->plan.orders[0].column];
+  const int result = cursor_result_of(&cursor->plan, cursor->plan.orders[0].column);
   sqlite3_stmt *rows = cursor->rows;
   sqlite3_value *same = cursor->same;
   const int type = sqlite3_column_type(rows, result);
@@ -403,22 +412,20 @@ static int cursor_look_up(index_cursor *cursor, sqlite3_value **args, index_form
 
 /* Reads the plan, unless it is the one that was read last. */
 static int cursor_read_plan(index_cursor *cursor, int number, const char *text){
-  const bloom_index *index = index_of_cursor(cursor);
+  const int id_column = index_of_cursor(cursor)->columns.id_column;
   if( cursor->plan_text && strcmp(cursor->plan_text, text)==0 ){
     cursor->plan.flags = number;
     return SQLITE_OK;
   }
   cursor_give_back(cursor);
   sqlite3_free(cursor->plan_text);
-  sqlite3_free(cursor->results);
-  cursor->results = NULL;
   cursor->plan_text = sqlite3_mprintf("%s", text);
   if( cursor->plan_text==NULL ) return SQLITE_NOMEM;
   bloom_index_plan_read(number, text, &cursor->plan);
-  cursor->results = sqlite3_malloc64(((size_t)index->columns.num_columns + 1)
-                                     * sizeof(*cursor->results));
-  if( cursor->results==NULL ) return SQLITE_NOMEM;
-  bloom_index_pass_results(index, &cursor->plan, cursor->results);
+  /* The id is the first result in any case. */
+  if( id_column>=0 && id_column<63 ){
+    cursor->plan.columns_used &= ~((sqlite3_uint64)1 << id_column);
+  }
   cursor->is_one_row = bloom_index_cost_is_one_row(&cursor->plan);
   return SQLITE_OK;
 }
@@ -490,10 +497,11 @@ int bloom_index_eof(sqlite3_vtab_cursor *base){
 
 int bloom_index_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column){
   const index_cursor *cursor = index_cursor_of(base);
-  const bloom_index *index = index_of(base->pVtab);
+  const bloom_source *columns = &index_of(base->pVtab)->columns;
   assert( !cursor->is_eof );
-  if( column<index->columns.num_columns && cursor->results[column]>=0 ){
-    sqlite3_result_value(context, sqlite3_column_value(cursor->rows, cursor->results[column]));
+  if( column<columns->num_columns ){
+    const int result = column==columns->id_column ? 0 : cursor_result_of(&cursor->plan, column);
+    sqlite3_result_value(context, sqlite3_column_value(cursor->rows, result));
   }
   return SQLITE_OK;
 }

@@ -192,14 +192,6 @@ static void pass_append_condition(const bloom_index *index, sqlite3_str *sql,
   if( form==INDEX_FORM_NUMBER_BY_INDEX ) pass_append_by_index(index, sql, condition, i);
 }
 
-void bloom_index_pass_results(const bloom_index *index, const index_plan *plan, int *results){
-  int i, num_results = 1;
-  for(i=0; i<index->columns.num_columns; i++){
-    results[i] = i==index->columns.id_column ? 0 : bloom_index_uses_column(plan, i) ? num_results++
-      : -1;
-  }
-}
-
 /* Appends the plan's order.  A sorter holds all rows before the first one is returned: by +x.id no
 ** index gives the order. */
 static void pass_append_order(const bloom_index *index, sqlite3_str *sql, const index_plan *plan,
@@ -215,22 +207,14 @@ static void pass_append_order(const bloom_index *index, sqlite3_str *sql, const 
   if( i==0 && *plus ) sqlite3_str_appendf(sql, " ORDER BY +x.\"%w\"", index->columns.id_name);
 }
 
-/* Appends what keeps the rows of one slice.  With a plus a column has no affinity, and is compared
-** as it is sorted. */
-static void pass_append_slice(const bloom_index *index, sqlite3_str *sql, const index_plan *plan){
-  const char *name = index->columns.list[plan->orders[0].column].name;
-  const int begin = INDEX_SLICE_PARAMETER, end = begin + 2;
-  sqlite3_str_appendf(sql, " AND (+x.\"%w\" >= ?%d OR ?%d) AND (+x.\"%w\" < ?%d OR x.\"%w\" IS NULL"
-                      " OR ?%d)", name, begin, begin + 1, name, end, name, end + 1);
-}
-
-/* Appends which rows are read. */
+/* Appends which rows are read: by the id, or of an order by its first column.  With a plus a column
+** has no affinity, and is compared as it is sorted. */
 static void pass_append_reading(const bloom_index *index, sqlite3_str *sql, const index_plan *plan,
                                 index_reading reading){
-  const char *id = index->columns.id_name;
+  const char *id = index->columns.id_name, *name = NULL;
   const index_order order = plan->orders[0];
-  const char *name = plan->num_orders>0 && order.column>=0 ? index->columns.list[order.column].name
-    : id;
+  const int begin = INDEX_SLICE_PARAMETER, end = begin + 2;
+  if( plan->num_orders>0 && order.column>=0 ) name = index->columns.list[order.column].name;
   switch( reading ){
     case INDEX_READ_FREE: case INDEX_READ_COST: sqlite3_str_appendall(sql, "1"); break;
     case INDEX_READ_BEHIND:
@@ -238,7 +222,9 @@ static void pass_append_reading(const bloom_index *index, sqlite3_str *sql, cons
       break;
     case INDEX_READ_NULLS: sqlite3_str_appendf(sql, "x.\"%w\" IS NULL", name); break;
     case INDEX_READ_SLICES:
-      sqlite3_str_appendf(sql, "x.\"%w\" BETWEEN r.value AND r.last", id);
+      sqlite3_str_appendf(sql, "x.\"%w\" BETWEEN r.value AND r.last AND (+x.\"%w\" >= ?%d OR ?%d)"
+                          " AND (+x.\"%w\" < ?%d OR x.\"%w\" IS NULL OR ?%d)", id, name, begin,
+                          begin + 1, name, end, name, end + 1);
       break;
     case INDEX_READ_INTERVALS: case INDEX_READ_SORTED:
       sqlite3_str_appendf(sql, "x.\"%w\" BETWEEN ?1 AND ?2", id);
@@ -255,8 +241,8 @@ char *bloom_index_pass_statement(const bloom_index *index, const index_plan *pla
   sqlite3_str_appendf(sql, "%sSELECT x.\"%w\"", reading==INDEX_READ_COST ? "EXPLAIN QUERY PLAN "
                       : "", id);
   for(i=0; i<index->columns.num_columns; i++){
-    if( i!=index->columns.id_column && bloom_index_uses_column(plan, i) ) sqlite3_str_appendf(sql,
-        ", x.\"%w\"", index->columns.list[i].name);
+    if( bloom_index_uses_column(plan, i) ) sqlite3_str_appendf(sql, ", x.\"%w\"",
+                                                               index->columns.list[i].name);
   }
   sqlite3_str_appendf(sql, " FROM %s" INDEX_SOURCE "%s WHERE ", reading==INDEX_READ_SLICES
                       ? "bloom_index_list(?1) AS r CROSS JOIN " : "", index->schema,
@@ -266,7 +252,6 @@ char *bloom_index_pass_statement(const bloom_index *index, const index_plan *pla
     if( forms[i]==INDEX_FORM_NONE && plan->conditions[i].kind!=INDEX_EQ ) continue;
     pass_append_condition(index, sql, plan, i, forms[i], reading);
   }
-  if( reading==INDEX_READ_SLICES ) pass_append_slice(index, sql, plan);
   pass_append_order(index, sql, plan, reading);
   for(i=0; i<plan->num_limits; i++){
     sqlite3_str_appendf(sql, " %s ?%d", i ? "OFFSET" : "LIMIT", 3 + plan->num_conditions + i);

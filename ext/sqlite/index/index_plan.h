@@ -315,9 +315,6 @@ char *bloom_index_pass_statement(const bloom_index *index, const index_plan *pla
 ** is none, of its lower end, which belongs to it, and of its upper end, which does not. */
 #define INDEX_SLICE_PARAMETER (5 + 2*INDEX_MAX_CONDITIONS)
 
-/* Sets results[i] to the statement's result that has column i; -1: it is not used. */
-void bloom_index_pass_results(const bloom_index *index, const index_plan *plan, int *results);
-
 /* Binds the conditions' values. */
 int bloom_index_pass_bind(bloom_index *index, sqlite3_stmt *rows, const index_plan *plan,
                           const index_form *forms, sqlite3_value **args, index_list *lists);
