@@ -23,7 +23,8 @@ typedef struct index_record {
   int rc;                    /* SQLITE_OK, SQLITE_NOMEM, or SQLITE_CORRUPT_VTAB */
 } index_record;
 
-/* Begins to read; SQLITE_CORRUPT_VTAB, and no bytes, where the checksum is wrong. */
+/* Returns a record to read, and sets *checksum.  Where that is wrong, its rc is
+** SQLITE_CORRUPT_VTAB, and it has no bytes. */
 static index_record record_open(const uint8_t *bytes, size_t num_bytes, uint64_t *checksum){
   index_record opened = {.next = bytes, .end = bytes, .rc = SQLITE_CORRUPT_VTAB};
   if( num_bytes<8 ) return opened;
@@ -34,7 +35,7 @@ static index_record record_open(const uint8_t *bytes, size_t num_bytes, uint64_t
   return opened;
 }
 
-/* Ends writing.  Sets *bytes, to be freed in any case. */
+/* Ends a record that is written.  Sets *bytes, to be freed in any case, and *checksum. */
 static int record_finish(index_record *record, char **bytes, int *num_bytes,
                          uint64_t *checksum){
   uint8_t end[8];
@@ -49,13 +50,13 @@ static int record_finish(index_record *record, char **bytes, int *num_bytes,
   return rc;
 }
 
-/* Says that a record that is read is damaged, unless it has what is expected of each. */
+/* Sets SQLITE_CORRUPT_VTAB unless a record that is read has what each has. */
 static void record_expect(index_record *record, int is_good){
   assert( is_good || record->out==NULL );
   if( !is_good && record->rc==SQLITE_OK ) record->rc = SQLITE_CORRUPT_VTAB;
 }
 
-/* Reads or writes 4 or 8 bytes; what is not there is 0. */
+/* Reads or writes bytes; if they are not there, they are read as 0. */
 static void record_bytes(index_record *record, uint8_t *bytes, size_t num_bytes){
   const int has_bytes = record->out || (record->rc==SQLITE_OK
                                         && (size_t)(record->end - record->next)>=num_bytes);
@@ -132,13 +133,14 @@ void bloom_index_config_free(index_config *config){
 
 /* -- The indexed columns ---------------------------------------------------------------- */
 
-/* Sets the rule of `=` that follows from affinity and collation.  0 if none does. */
+/* Sets key->equality by affinity and collation.  Returns 0 if a filter of hashes cannot follow the
+** collation. */
 static int config_set_equality(index_key *key){
   key->equality.kind = bloom_column_kind_of_affinity(key->affinity);
   return bloom_collation_named(key->collation, &key->equality.collation) || key->is_like;
 }
 
-/* Sets what a column is now, as its entries are begun. */
+/* Sets the configuration of a column to what the source has now. */
 static int config_renew_key(bloom_index *index, index_key *key){
   const bloom_source_column *column = key->column>=0 ? &index->columns.list[key->column] : NULL;
   char *name = sqlite3_mprintf("%s", column ? column->name : key->name);
@@ -198,7 +200,8 @@ int bloom_index_config_set(bloom_index *index){
 
 /* -- On disk ---------------------------------------------------------------------------- */
 
-/* Reads or writes a configuration; of one that is read is_of_1_2 and equality, too. */
+/* Reads or writes a configuration.  Of one that is read it sets *is_of_1_2 and each equality,
+** too. */
 static void config_record(index_record *record, index_config *config, int *is_of_1_2){
   const int is_read = record->out==NULL;
   uint32_t magic = CONFIG_MAGIC, has_hidden_ids = (uint32_t)config->has_hidden_ids;
@@ -239,15 +242,15 @@ static void config_record(index_record *record, index_config *config, int *is_of
   if( is_read ) record_expect(record, record->next==record->end);
 }
 
-/* Sets config->checksum, and *bytes to what is stored, to be freed in any case. */
+/* Sets *bytes, to be freed in any case, to the record of a configuration, and config->checksum. */
 static int config_print(index_config *config, char **bytes, int *num_bytes){
   index_record record = {.out = sqlite3_str_new(NULL)};
   config_record(&record, config, NULL);
   return record_finish(&record, bytes, num_bytes, &config->checksum);
 }
 
-/* Sets *bytes, to be freed in any case, to those of the configuration.  SQLITE_OK; SQLITE_ERROR if
-** there are none; else SQLite's error. */
+/* Sets *bytes, to be freed in any case, to the stored record.  SQLITE_OK; SQLITE_ERROR if there is
+** none; else SQLite's error. */
 static int config_load(const bloom_index *index, uint8_t **bytes, size_t *num_bytes){
   char *table = sqlite3_mprintf("%s_state", index->name);
   const bloom_blob_place place = {index->connection->db, index->schema, table, "config"};
@@ -304,17 +307,17 @@ int bloom_index_config_read(bloom_index *index){
 #define LAYOUT_MAGIC            0x34584942u
 #define LAYOUT_MAX_BYTES        ((size_t)1 << 20)
 
-/* No table has as many rows. */
+/* More rows than a table can have. */
 #define LAYOUT_MAX_ROWS ((uint64_t)1 << 62)
 
-/* No run has as many entries, and sums of runs' have 64 bits. */
+/* More entries than a run can have; sums of them have 64 bits. */
 #define LAYOUT_MAX_PAIRS ((uint64_t)1 << 56)
 
-/* The layout that was read last: its bytes, and what they say. */
+/* The layout that was read last: its record, and what that says. */
 struct index_layout_kept {
   uint8_t *bytes;
   size_t num_bytes;
-  int num_keys; /* of the configuration that it was read by */
+  int num_keys; /* the configuration's, when it was read */
   int is_good;
   index_layout layout;
 };
@@ -327,7 +330,7 @@ void bloom_index_layout_free(bloom_index *index){
 
 /* -- The record ----------------------------------------------------------------------------- */
 
-/* A run must be one that a merge may have written. */
+/* Reads or writes a run, which must be one that a merge may write. */
 static void layout_record_run(index_record *record, const index_generation *generation,
                               index_run *run){
   uint32_t role = (uint32_t)run->role;
@@ -379,7 +382,7 @@ static void layout_record_generation(index_record *record, const index_config *c
   }
 }
 
-/* Returns 1 if no two runs of a column have one slot: their rows are those of one table. */
+/* Returns 1 if no two runs of a column have the same slot: the rows of all are in one table. */
 static int layout_slots_differ(const index_layout *layout, int key){
   uint64_t slots[2] = {0, 0};
   uint32_t j;
@@ -429,7 +432,7 @@ static void layout_record(index_record *record, const index_config *config, inde
 
 /* -- Reading -------------------------------------------------------------------------------- */
 
-/* Takes the bytes of a layout, unless they are those at hand. */
+/* Sets index->layout to what a record says, unless it is the one that was read last. */
 static int layout_take_bytes(bloom_index *index, const void *bytes, size_t num_bytes){
   struct index_layout_kept *kept = index->layout;
   index_record record;
@@ -478,7 +481,7 @@ int bloom_index_layout_read(bloom_index *index, const index_layout **layout){
       }
     }
     if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
-    if( rc==SQLITE_ROW ) is_good = 0; /* triggers read the first one */
+    if( rc==SQLITE_ROW ) is_good = 0; /* there is a second row, and triggers read the first */
   }
   bloom_index_statement_give_back(index, row, is_good);
   if( rc!=SQLITE_DONE && rc!=SQLITE_ROW ) return rc==SQLITE_ERROR ? SQLITE_CORRUPT_VTAB : rc;
@@ -488,8 +491,8 @@ int bloom_index_layout_read(bloom_index *index, const index_layout **layout){
 
 /* -- Writing -------------------------------------------------------------------------------- */
 
-/* Writes the row, never without a configuration: in a transaction SQLite does not undo what a
-** command did before it failed. */
+/* Writes the row of NAME_state, with its configuration from the start: in a transaction SQLite does
+** not undo what a command did before it failed. */
 int bloom_index_state_insert(bloom_index *index){
   sqlite3_stmt *insert = NULL;
   char *config;

@@ -2,9 +2,9 @@
 ** bloom_index_info(name [, database]): table-valued; one row, the state of a virtual table of
 ** either kind as it is now, with the SQL that cures what is wrong.
 **
-** It is the one function that runs SQL.  Of a bloom_index it reads schema and tables by an object
-** of its own, as nothing that SQLite's object has in memory need be trusted; of a filter, what the
-** filter itself tells.  What the query does not read costs nothing.
+** It is the one function that runs SQL.  A bloom_index it reads by an object of its own, so that
+** it need not trust what SQLite's object has in memory; a filter, by a SELECT.  Columns that the
+** query does not read cost nothing.
 */
 #include "index.h"
 #include "index_merge.h"
@@ -26,7 +26,7 @@ enum {
 
 typedef struct info_cursor {
   bloom_tvf_cursor base; /* first */
-  bloom_connection *connection; /* while it starts */
+  bloom_connection *connection; /* NULL but in info_start() */
   char *schema, *name;   /* as SQLite has them */
   int is_index;          /* USING bloom_index; else USING bloom */
   unsigned has;          /* COLUMN_BIT() of the numbers that there are */
@@ -57,7 +57,7 @@ static int info_set_note(info_cursor *info, char *note){
   return note ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* Takes words of an error as the note, without the module before them. */
+/* Sets the note to an error's message without the module before it. */
 static int info_take_error(info_cursor *info, const char *error){
   const char *words = strncmp(error, "bloom", 5)==0 ? strstr(error, ": ") : NULL;
   info_set(info, COLUMN_SERVES, 0);
@@ -66,7 +66,7 @@ static int info_take_error(info_cursor *info, const char *error){
 
 /* -- Finding the table ------------------------------------------------------------------------ */
 
-/* Reads the module from the text of a virtual table. */
+/* Sets *is_own and info->is_index by the module in a virtual table's text. */
 static int info_read_module(info_cursor *info, const char *sql, int *is_own){
   bloom_token token = bloom_token_first(sql);
   char *module;
@@ -79,8 +79,8 @@ static int info_read_module(info_cursor *info, const char *sql, int *is_own){
   return SQLITE_OK;
 }
 
-/* Looks for a table or view of this name in a database.  *is_there: there is one; *is_own: it is a
-** virtual table of bloom's, and info->schema and info->name are its own. */
+/* Sets *is_there to whether a database has a table or view of this name, and *is_own to whether it
+** is a virtual table of bloom's; then sets info->schema and info->name. */
 static int info_find_in(info_cursor *info, const char *schema, const char *name, int *is_there,
                         int *is_own){
   sqlite3_stmt *row;
@@ -103,8 +103,8 @@ static int info_find_in(info_cursor *info, const char *schema, const char *name,
   return info->schema ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* Finds the table in a database; or, schema is NULL, as SQLite does: in TEMP first, then in the
-** main database and in those that are attached. */
+/* Finds the table in a database; or, where schema is NULL, as SQLite does: in TEMP, the main
+** database, and the attached ones. */
 static int info_find(info_cursor *info, const char *name, const char *schema, char **error){
   sqlite3_stmt *row = NULL;
   int is_there, is_own, rc;
@@ -131,7 +131,7 @@ static int info_find(info_cursor *info, const char *name, const char *schema, ch
 
 /* -- A bloom_index ------------------------------------------------------------------------ */
 
-/* Counts rows of a query, which is the text behind FROM, and freed. */
+/* Sets a column to the number of a query's rows.  from is what stands behind FROM, and freed. */
 static int info_count(info_cursor *info, int column, char *from){
   sqlite3_int64 number = 0;
   int rc = from ? bloom_sql_integer(info->connection, &number, "SELECT count(*) FROM %s", from)
@@ -141,7 +141,7 @@ static int info_count(info_cursor *info, int column, char *from){
   return rc;
 }
 
-/* Counts rows of the source and notes of changed ones. */
+/* Counts the source's rows, those that are not merged, and the notes of changed ones. */
 static int info_count_rows(info_cursor *info, const bloom_index *index, const index_layout *layout){
   const char *id = index->columns.id_name;
   int rc = SQLITE_OK;
@@ -161,7 +161,7 @@ static int info_count_rows(info_cursor *info, const bloom_index *index, const in
   return rc;
 }
 
-/* Adds the pages of a table that has no runs, of spans or zones, to the bytes. */
+/* Adds the bytes of a table of spans or zones, in whole pages of 4 KB. */
 static int info_add_bytes(info_cursor *info, const bloom_index *index, char *table){
   sqlite3_stmt *row = NULL;
   sqlite3_int64 num_bytes = 0;
@@ -189,7 +189,7 @@ static int info_find_bytes(info_cursor *info, const bloom_index *index, const in
   return rc;
 }
 
-/* Finds out whether entries serve; the note says why not, or what would make them better. */
+/* Sets serves, and the note that says why entries do not serve, or what makes them serve better. */
 static int info_find_note(info_cursor *info, bloom_index *index, const index_layout *layout,
                           int is_damaged){
   const sqlite3_int64 num_unmerged = info->numbers[COLUMN_UNMERGED];
@@ -216,11 +216,11 @@ static int info_find_note(info_cursor *info, bloom_index *index, const index_lay
                                                "makes queries faster"));
 }
 
-/* Reads the state by the source as it is now. */
+/* Reads the state of an index whose source is found. */
 static int info_read_source(info_cursor *info, bloom_index *index){
   const index_layout *layout = NULL;
   int is_damaged = 0, rc = SQLITE_OK;
-  /* A view in the place of a table may have rows without end. */
+  /* Tables that are gone are not read: one may be a view with rows without end. */
   if( index->source.has_tables && !index->is_of_1_2 ){
     rc = bloom_index_layout_check(index, &layout, &is_damaged);
   }
@@ -257,8 +257,8 @@ static int info_read_index(info_cursor *info, char **error){
 
 /* -- A filter ------------------------------------------------------------------------------ */
 
-/* Asks the filter itself.  Not behind the guard, where its methods run no SQL; nothing but they
-** run, for the table is what it was found to be. */
+/* Reads the filter by a SELECT.  This does not set connection->is_running, under which a filter's
+** methods run no SQL; and it runs nothing but them, for the table was found to be a filter. */
 static int info_read_filter(info_cursor *info, char **error){
   static const int columns[] = {COLUMN_MERGED, COLUMN_UNMERGED, COLUMN_BYTES};
   sqlite3 *db = info->connection->db;
@@ -289,7 +289,7 @@ static int info_read_filter(info_cursor *info, char **error){
 
 /* -- The function -------------------------------------------------------------------------- */
 
-/* Begins a call; args: the table's name; the database's, which may be missing. */
+/* Begins a call.  args: the table's name, and that of its database, which may be missing. */
 static int info_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
   info_cursor *info = (info_cursor *)cursor;
   char **error = &cursor->base.pVtab->zErrMsg, *words = NULL;

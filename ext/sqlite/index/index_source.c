@@ -1,10 +1,10 @@
 /*
 ** The source as it is now: its columns, and whether entries can be trusted.
 **
-** The virtual table has the columns that the source has when SQLite connects it, which it does anew
-** after every ALTER TABLE.  What entries were begun with is in the config: of the columns that it
-** names, each is looked for under the name that the triggers know.  What is not as it was keeps
-** its entries out of use, and no query fails for it.
+** The virtual table has the columns that the source had when SQLite connected it, which it does
+** again after each ALTER TABLE.  The configuration has what the indexed columns were when their
+** entries were begun; each is looked for under the name that the triggers have for it.  The entries
+** of a column that is not as it was are not used, and no query fails because of it.
 */
 #include "index_source.h"
 
@@ -48,13 +48,14 @@ int bloom_index_source_rows(bloom_index *index, sqlite3_stmt **rows, const char 
   return bloom_sql_prepare_text(index->connection, rows, sqlite3_str_finish(sql));
 }
 
-/* Of this connection's library, and nothing in the file. */
+/* About this connection's library, and nothing in the file. */
 static const char doubt_of_version[] = "is generated, and another version of SQLite merged it";
 
-/* Finds the indexed columns in those of the source, and what puts each in doubt.  names is the
-** trigger after an UPDATE, as renames left it, or "": those of `new.` are the id, the indexed
-** columns, but for one that was gone when it was made, and some of these again.  Sets *has_id to
-** whether that is the source's id. */
+/* Sets the place of each indexed column among the source's, and its doubt.  names is the text of
+** the trigger after an UPDATE, which SQLite keeps true when columns are renamed: behind `new.`
+** stand, in this order, the id, the indexed columns that were there when it was made, and some of
+** these again; "": it is gone, and the recorded names count.  Sets *has_id to whether the source's
+** id has the id's name. */
 static int source_find_keys(bloom_index *index, const char *names, int *has_id){
   const bloom_source *columns = &index->columns;
   bloom_token token = bloom_token_after_new(bloom_token_first(names));
@@ -89,7 +90,7 @@ char *bloom_index_doubt_text(const bloom_index *index, int key){
   char *words = key<0 ? sqlite3_mprintf("%s", doubt)
     : sqlite3_mprintf("column %s %s", bloom_index_key_name(index, key), doubt);
   assert( doubt );
-  /* Where tables are gone it says what to do already. */
+  /* Where tables are gone the doubt says what to do. */
   if( key<0 && !index->source.has_tables ) return words;
   return bloom_command_say(words, index->name, index->source.can_heal ? "merge" : "rebuild",
                            "repairs it");
@@ -122,8 +123,8 @@ int bloom_index_source_why_not_merge(const bloom_index *index, char **doubt){
 ** SQLite keeps the names in them true, and so they say what the columns are called now.
 */
 
-/* A trigger's name is that of the index and suffix; it notes the id of the row that its event has
-** as old or new. */
+/* A trigger is called by the index's name and a suffix.  It notes the id of the row called old or
+** new. */
 static const char *const index_trigger_suffixes[INDEX_NUM_TRIGGERS] = {
   "_before_insert", "_after_insert", "_before_move", "_before_update", "_after_update"
 };
@@ -137,10 +138,10 @@ static const struct {
   {"BEFORE UPDATE", "new", NULL},
   {"AFTER UPDATE", "new", NULL}
 };
-#define INDEX_AFTER_UPDATE 4 /* the one whose text tells names: source_find_keys() */
+#define INDEX_AFTER_UPDATE 4 /* its text tells names: source_find_keys() */
 
-/* Sets *is_own to whether a trigger is one of the index's, data: it has the name, the event and the
-** table of one, and all it does is to note ids. */
+/* Sets *is_own to whether a trigger is one of the index data: it has the name and the event of one,
+** and all that it does is to note an id. */
 static int triggers_is_own(const void *data, const char *name, const char *table, const char *sql,
                            int *is_own){
   const bloom_index *index = data;
@@ -234,8 +235,8 @@ int bloom_index_columns_fail(bloom_index *index){
                           ? index->source_name : index->config.source, index->name);
 }
 
-/* Compares the columns that were declared with those there are, and notes what of these may be
-** another without a difference to SQLite. */
+/* Compares the columns that were declared with those of the table now.  Takes over what SQLite was
+** not told: which are virtual, and the id. */
 static index_columns_state index_compare_columns(bloom_source *declared, bloom_source *now){
   char *id_name = declared->id_name;
   int i;
@@ -255,7 +256,7 @@ static index_columns_state index_compare_columns(bloom_source *declared, bloom_s
   return now->num_columns==declared->num_columns ? INDEX_COLUMNS_SAME : INDEX_COLUMNS_MORE;
 }
 
-/* Takes the columns where none were declared yet, or compares those that were with the table's. */
+/* Sets index->columns where none were declared yet, else compares them with the table's. */
 static int index_check_columns(bloom_index *index, const char *table){
   bloom_source now;
   int rc = bloom_index_source_read(index, table, 0, &now);
@@ -277,7 +278,7 @@ static int index_check_columns(bloom_index *index, const char *table){
   return bloom_index_columns_fail(index);
 }
 
-/* Looks at the source called table, that of the triggers if there are any. */
+/* Sets *source to what a table is as a source: that of the triggers if there are any. */
 static int source_look(bloom_index *index, const char *table, const bloom_follow *follow,
                        index_source *source){
   const int num_own = follow->own.num_rows, is_by_triggers = follow->are_on_one_table;
@@ -291,7 +292,7 @@ static int source_look(bloom_index *index, const char *table, const bloom_follow
   if( rc!=SQLITE_OK ) return rc;
   source->has_triggers = is_by_triggers && num_own==INDEX_NUM_TRIGGERS;
   source->has_tables = index->is_of_1_2 || follow->num_tables==bloom_index_num_tables(index);
-  if( !source->has_tables ){ /* one may be a view now, which may have rows without end */
+  if( !source->has_tables ){ /* nothing is read of them: one may be a view with rows without end */
     source->doubt = "tables of the index are gone: drop it and create it again";
   }else if( !has_id ){
     source->doubt = "the table's rowid has another name";
@@ -321,7 +322,8 @@ static int source_look(bloom_index *index, const char *table, const bloom_follow
   return SQLITE_OK;
 }
 
-/* Sets index->source to what there is now.  What was found before stays where it fails. */
+/* Sets index->source and index->source_name to what is there now; where it fails, they stay as they
+** were. */
 static int source_check(bloom_index *index){
   const bloom_follower follower = index_follower(index);
   index_source source = {.doubt = NULL};
@@ -349,12 +351,13 @@ static int source_check(bloom_index *index){
 /* No version of a schema, which has 32 bits. */
 #define INDEX_NO_VERSION INT64_MIN
 
-/* Makes index->source what there is at this version of the schema. */
+/* Sets index->source, unless it is that of this version of the schema already. */
 static int source_find(bloom_index *index, index_need need){
   sqlite3_int64 version = INDEX_NO_VERSION;
   int rc = bloom_index_statement_integer(index, INDEX_USE_VERSION, &version,
       "PRAGMA \"%w\".schema_version", index->schema);
-  if( rc==SQLITE_AUTH ) rc = SQLITE_OK; /* refused: the source is looked at each time */
+  if( rc==SQLITE_AUTH ) rc = SQLITE_OK; /* refused by an authorizer: the source is looked at each
+                                        ** time */
   if( rc!=SQLITE_OK || (index->is_checked && index->is_steady && need!=INDEX_NEED_CHECK
      && version!=INDEX_NO_VERSION && version==index->checked_version) ) return rc;
   index->is_checked = 0;
@@ -367,10 +370,10 @@ static int source_find(bloom_index *index, index_need need){
   return SQLITE_OK;
 }
 
-/* Makes sure that index->config is what the index there was made with. */
+/* Fails unless index->config is the configuration in the file. */
 static int source_find_config(bloom_index *index){
   int is_same = 1, rc = SQLITE_OK;
-  if( index->config.checksum==0 ){ /* a command that changed it has failed */
+  if( index->config.checksum==0 ){ /* a command that changed it failed */
     bloom_index_config_free(&index->config);
     rc = bloom_index_config_read(index);
     index->is_checked = 0;
@@ -406,10 +409,10 @@ int bloom_index_begin(bloom_index *index, index_need need){
 
 /* == Making triggers =================================================================== */
 
-/* Appends the comparison with number i: of the id, then of the indexed columns.  BINARY, as LIKE
-** tells values apart that a column's collation does not.  A column that is not stored may change
-** for one version of SQLite and not for another, so each UPDATE counts: its comparison is always
-** true. */
+/* Appends the comparison of old and new with number i: 0 is the id, then come the indexed columns.
+** BINARY, as LIKE tells values apart that a column's collation does not.  The comparison of a
+** virtual column is always true: its value may change for one version of SQLite and not for
+** another. */
 static void triggers_append_comparison(const bloom_index *index, sqlite3_str *sql, int i){
   const char *name = i==0 ? index->columns.id_name : bloom_index_key_name(index, i - 1);
   const int is_key = i>0;
@@ -420,10 +423,10 @@ static void triggers_append_comparison(const bloom_index *index, sqlite3_str *sq
                            : "", name);
 }
 
-/* Makes one, which notes an id that is covered, unless it is noted: then nothing is refused,
-** whatever the OR clause of the statement, which would take the place of one here.  The note's
-** rowid follows from the id, so that a tool that replays rows by rowid finds the same note in a
-** copy; where a dump gave that rowid to another note it is any.  when is SQL, and freed. */
+/* Makes a trigger that notes an id that is covered, unless it is noted: so the UNIQUE of notes is
+** never broken, where the OR clause of the user's statement would decide.  A note's rowid is ~id,
+** so that a tool that replays rows by rowid finds the same note in a copy; if another note has that
+** rowid, since a dump for example, SQLite chooses one.  when is SQL, and freed. */
 static int index_trigger_make(bloom_index *index, int number, const char *source, char *when){
   const char *row = index_triggers[number].row, *id = index->columns.id_name;
   int rc = SQLITE_NOMEM;
@@ -442,9 +445,9 @@ static int index_trigger_make(bloom_index *index, int number, const char *source
   return rc;
 }
 
-/* Returns the condition that something changed, to be freed.  As one CASE, since a chain of OR
-** would be too deep for a program that limits the depth of expressions to 10.  1 = 1.0, but LIKE
-** compares '1' and '1.0'.  So the condition compares typeof() as well. */
+/* Returns the condition that the id or an indexed column changed, to be freed.  It is one CASE,
+** since a program may limit the depth of expressions to 10, and a chain of OR is deeper.  typeof()
+** is compared as well: 1 = 1.0, but LIKE sees '1' and '1.0'. */
 static char *triggers_is_changed(const bloom_index *index){
   sqlite3_str *sql = sqlite3_str_new(NULL);
   int i;
@@ -476,8 +479,8 @@ static int triggers_make_all(bloom_index *index, const char *source){
   return rc;
 }
 
-/* Returns 1 if the source has each column that entries were begun with.  A trigger on one that is
-** gone would fail each write. */
+/* Returns 1 if no indexed column is gone since its entries were made.  A trigger on such a column
+** would fail each write. */
 static int triggers_have_columns(const bloom_index *index){
   int i;
   for(i=0; i<index->config.num_keys; i++){

@@ -1,5 +1,5 @@
 /*
-** The source, what of it the index knows and notes, and the index's own tables.
+** The source table of an index, its triggers, the configuration, and the index's own tables.
 */
 #ifndef BLOOM_SQLITE_INDEX_SOURCE_H
 #define BLOOM_SQLITE_INDEX_SOURCE_H
@@ -8,30 +8,29 @@
 
 /* -- index_source.c -------------------------------------------------------------------- */
 
-/* In SQL of ours the source is x, and each of its columns is qualified by that: a name that is
-** gone is an error then, and never a text. */
+/* Our SQL calls the source x, and writes each column as x."column": one that is gone is an error
+** then, and never a text. */
 #define INDEX_SOURCE "\"%w\".\"%w\" AS x"
 
-/* Returns an indexed column's name, for people. */
+/* Returns an indexed column's name now, or, if it is gone, the recorded one. */
 const char *bloom_index_key_name(const bloom_index *index, int key);
 
-/* Select the first and the last id; they are formats of the id's name, the schema and the table. */
+/* SELECTs of the first and the last id: formats of the id's name, the schema and the table. */
 #define INDEX_FIRST_ID "SELECT min(x.\"%w\") FROM " INDEX_SOURCE
 #define INDEX_LAST_ID  "SELECT max(x.\"%w\") FROM " INDEX_SOURCE
 
-/* Sets *first and *last to these ids, if there are rows. */
+/* Sets *first and *last to these ids, if the source has rows. */
 int bloom_index_source_ids(bloom_index *index, sqlite3_int64 *first, sqlite3_int64 *last);
 
 /* Compiles a SELECT of the id and the indexed columns of rows whose id meets a condition, such as
 ** "= ?1", in ascending order. */
 int bloom_index_source_rows(bloom_index *index, sqlite3_stmt **rows, const char *condition);
 
-/* Reads a table and its columns.  SQLITE_ERROR where it has no rowid; is_strict:
-** bloom_source_read(). */
+/* Reads a table by bloom_source_read().  SQLITE_ERROR also where its rowid has no name. */
 int bloom_index_source_read(bloom_index *index, const char *table, int is_strict,
                             bloom_source *source);
 
-/* Fails, because SQLite was told other columns than there are, and says what cures it. */
+/* Fails because the source has other columns than SQLite was told, and says what tells it. */
 int bloom_index_columns_fail(bloom_index *index);
 
 /* What a method needs to know. */
@@ -42,48 +41,48 @@ typedef enum index_need {
   INDEX_NEED_CHECK   /* and the source as it is now, whatever the version: of commands */
 } index_need;
 
-/* Learns whether texts are UTF-16, which a database is for ever. */
+/* Sets index->letter_bytes.  The encoding of a database never changes. */
 int bloom_index_learn_encoding(bloom_index *index);
 
-/* Begins a method, before any of the index is read or written: nothing below asks again.  Fails
-** where index->schema does not name the object's file any more, bloom_database_locate(), or another
-** configuration is there than index->config; with index->damage; with SQLITE_ERROR where the table
-** is gone, or another column is in the place of one.  Else index->columns, where none were declared
-** yet, and index->source are what it finds. */
+/* Begins a method, before any of the index is read or written, so that nothing below asks again.
+** Sets index->columns, where none were declared yet, and index->source.  Fails by
+** bloom_database_locate(), or where the file has another configuration than index->config; where
+** index->damage is set; with SQLITE_ERROR where the source is gone, or has another column in the
+** place of one. */
 int bloom_index_begin(bloom_index *index, index_need need);
 
 /* Returns the source's doubt, or, key is not -1, that of an indexed column, with the SQL that cures
 ** it, to be freed; NULL when out of memory. */
 char *bloom_index_doubt_text(const bloom_index *index, int key);
 
-/* Sets *doubt, to be freed, to why 'merge' must not take rows: the source's doubt, or a column's;
-** NULL: it may. */
+/* Sets *doubt, to be freed, to why 'merge' must not take rows: the text of the source's doubt, or
+** of a column's; NULL if it may. */
 int bloom_index_source_why_not_merge(const bloom_index *index, char **doubt);
 
-/* Makes the triggers on the source, in place of those that there are.  In doubt they are newer than
-** the guard, which keeps the index in doubt; where a column is gone there are none then. */
+/* Makes the triggers on the source, in place of those that there are.  is_in_doubt: the guard comes
+** first, so that the doubt stays; and where a column is gone none are made. */
 int bloom_index_triggers_make(bloom_index *index, const char *source, int is_in_doubt);
 int bloom_index_triggers_drop(bloom_index *index);
 
-/* Fails if something of the user's has a name that the index needs, or is a trigger on
-** NAME_changed, which may keep notes out; and names all of it, with the SQL that takes it away.
-** tables: names as SQL, which nothing else may have. */
+/* Fails by bloom_obstacles_refuse() if something of the user's has a name that the index needs, or
+** is a trigger on NAME_changed, which may keep notes out.  tables: names as SQL, which nothing may
+** have. */
 int bloom_index_check_names(bloom_index *index, const char *tables, int is_create);
 
 #define INDEX_NUM_TRIGGERS 5
 
 /* -- index_config.c; of the layout, index_entries.h ------------------------------------ */
 
-/* Finds the columns of index->config, as the arguments name them, among index->columns. */
+/* Finds the columns that the arguments name among index->columns, and sets index->config. */
 int bloom_index_config_set(bloom_index *index);
 
-/* Sets index->config to what its columns are now, since their entries are begun anew. */
+/* Sets index->config to what its columns are now, before their entries are made anew. */
 int bloom_index_config_renew(bloom_index *index);
 
 /* Reads index->config, or sets index->damage. */
 int bloom_index_config_read(bloom_index *index);
 
-/* Sets *is_same to whether the database still has what index->config was read from. */
+/* Sets *is_same to whether the file has the configuration that index->config is. */
 int bloom_index_config_compare(bloom_index *index, int *is_same);
 void bloom_index_config_free(index_config *config);
 
@@ -92,36 +91,37 @@ void bloom_index_config_free(index_config *config);
 /* Returns how many tables an index has, without NAME_canary. */
 int bloom_index_num_tables(const bloom_index *index);
 
-/* Returns what a column's table is called behind the index's name, its number aside. */
+/* Returns "entries" or "zones": a column's table is NAME_ and this and its number from 1. */
 const char *bloom_index_table_suffix(const index_key *key);
 
-/* Finds the tables that a copy without virtual tables left: bits of *left.  *names, to be freed in
-** any case, are the others, as SQL.  has_state: a state with a right checksum is there. */
+/* Sets the bits in *left of the tables that a copy without virtual tables left, and *names, to be
+** freed in any case, to the names of the others, as SQL.  has_state: a state with a right checksum
+** is there. */
 int bloom_index_tables_find_left(bloom_index *index, int has_state, unsigned *left,
                                  char **names);
 
-/* Makes the others, and counts all in *num_made; bloom_index_reset() fills them. */
+/* Makes the others, and counts in *num_made all that are there.  bloom_index_reset() fills them. */
 int bloom_index_tables_create(bloom_index *index, unsigned left, int *num_made);
 
-/* Makes those that an index of bloom 1.2 has not got.  Its tables of blocks stay, empty, until the
-** index is dropped. */
+/* Makes the tables that an index of bloom 1.2 lacks, and empties its tables of blocks, which stay
+** until the index is dropped. */
 int bloom_index_tables_upgrade(bloom_index *index);
 
-/* Drops, by the arguments of CREATE, the first num_tables of them; INT_MAX: all, those of bloom 1.2
-** and NAME_canary, too. */
+/* Drops the first num_tables of the tables that the arguments of CREATE tell; INT_MAX: all, with
+** NAME_canary and those of bloom 1.2. */
 int bloom_index_tables_drop(bloom_index *index, int num_tables);
 
 /* Sets *is_own to whether a table is one of those of the index, data: a bloom_is_own. */
 int bloom_index_tables_is_own(const void *data, const char *name, const char *table,
                               const char *sql, int *is_own);
 
-/* Renames those that are there. */
+/* Renames the tables that are there. */
 int bloom_index_tables_rename(bloom_index *index, const char *new_name);
 
-/* Makes NAME_canary with its row where rowids are hidden. */
+/* Makes NAME_canary with its row, if rowids are hidden. */
 int bloom_index_canary_write(bloom_index *index);
 
-/* Sets *is_same to whether hidden rowids are those that they were; true where there are none. */
+/* Sets *is_same to whether hidden rowids are as they were; 1 where rowids are not hidden. */
 int bloom_index_canary_compare(bloom_index *index, int *is_same);
 
 /* The columns of NAME_changed and NAME_canary. */

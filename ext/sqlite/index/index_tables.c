@@ -1,26 +1,24 @@
 /*
 ** The tables of an index: making, renaming and dropping them.
 **
-** SQLite up to 3.40 takes for a shadow table's suffix what stands behind the last underscore of its
-** name, so that the number of a column follows without one.  Rowids of entries must stay as they
-** are: VACUUM gives other ones to the rows of a table without an index and INTEGER PRIMARY KEY.  A
-** PRIMARY KEY would take the tables into changesets; so those of entries and zones have an
-** index, which is empty.
+** A column's number stands behind the suffix without an underscore: SQLite up to 3.40 takes for a
+** shadow table's suffix what is behind the last one.  Rowids of entries must stay as they are, and
+** VACUUM changes those of a table that has neither an index nor an INTEGER PRIMARY KEY.  A PRIMARY
+** KEY would take a table into changesets; so tables of entries and zones have an empty index.
 */
 #include "index_source.h"
 
 #include <string.h>
 
-/* Tables have numbers: these, the first of which are there in bloom 1.2, too; one for each indexed
-** column; then for each the one that bloom 1.2 made; and NAME_canary. */
+/* Tables have numbers: first these three, of which bloom 1.2 has two; then one for each indexed
+** column; then one of bloom 1.2 for each; and last NAME_canary. */
 #define INDEX_NUM_TABLES    3
 #define INDEX_TABLES_OF_1_2 2
 
-/* The columns of entries and zones.  No PRIMARY KEY, which would take it into changesets; an index
-** of its own would keep the old name when the table is renamed. */
+/* The column of spans, entries and zones. */
 #define INDEX_DATA_COLUMN "(data BLOB)"
 
-/* form is a pattern for columns, those of bloom 1.2, too.  An id is noted once. */
+/* form is a pattern of GLOB that the columns match, those of bloom 1.2, too. */
 static const struct {
   const char *suffix, *columns, *form;
 } tables_first[INDEX_NUM_TABLES] = {
@@ -38,7 +36,7 @@ int bloom_index_num_tables(const bloom_index *index){
   return INDEX_NUM_TABLES + index->config.num_keys;
 }
 
-/* Returns how many numbers there are. */
+/* Returns how many tables have numbers. */
 static int tables_num_all(const index_config *config){
   return INDEX_NUM_TABLES + 2*config->num_keys + 1;
 }
@@ -68,9 +66,9 @@ static int tables_find(const bloom_index *index, int i, char **name, int *is_the
   return bloom_sql_find_table(index->connection, index->schema, *name, form, is_there);
 }
 
-/* Makes one table, and, where its rows are found by their rowids, the index that keeps these.
-** SQLite renames no index, and drops none while ALTER TABLE runs, so that its name has a random
-** number in place of the table's name. */
+/* Makes table number i, and, where rows are found by their rowids, the empty index that keeps
+** these. SQLite renames no index, and drops none while ALTER TABLE runs, so the index's name has a
+** random number in place of the table's name. */
 static int tables_create_one(bloom_index *index, int i){
   const char *columns = i<INDEX_NUM_TABLES ? tables_first[i].columns : INDEX_DATA_COLUMN, *ignored;
   char *name = tables_name(index, &index->config, i, &ignored);
@@ -86,9 +84,9 @@ static int tables_create_one(bloom_index *index, int i){
   return rc;
 }
 
-/* Sets *is_left to whether table number i is one that a copy without virtual tables left: it has
-** the text of one, and no row, or a state with a right checksum lies beside it; and the index that
-** keeps its rowids, if it needs one.  All that it has can be made of the source again. */
+/* Sets *is_left to whether a copy without virtual tables left table number i: it has the right
+** text; no row, unless a state with a right checksum is there; and the index that keeps its rowids,
+** if it needs one.  All that it has can be made again from the source. */
 static int tables_find_left(bloom_index *index, int i, const char *name, int has_state,
                             int *is_left){
   const char *columns = i<INDEX_NUM_TABLES ? tables_first[i].columns : INDEX_DATA_COLUMN;
@@ -154,7 +152,7 @@ int bloom_index_tables_is_own(const void *data, const char *name, const char *ta
   return rc;
 }
 
-/* Does before triggers go, for the reason that bloom_vtab_drop() gives. */
+/* Is called before triggers go, for the reason that bloom_vtab_drop() gives. */
 int bloom_index_tables_drop(bloom_index *index, int num_tables){
   const index_config *config = &index->arguments;
   const int num_all = tables_num_all(config);
@@ -215,7 +213,7 @@ int bloom_index_tables_rename(bloom_index *index, const char *new_name){
 */
 #define CANARY_ROWID 7
 
-/* Sets *is_there to whether NAME_canary is: a table or a view of the user's may have that name. */
+/* Sets *is_there to whether NAME_canary is there: something of the user's may have that name. */
 static int canary_find(const bloom_index *index, int *is_there){
   char *name;
   const int rc = tables_find(index, tables_num_all(&index->config) - 1, &name, is_there);
@@ -228,7 +226,7 @@ int bloom_index_canary_write(bloom_index *index){
   if( !index->config.has_hidden_ids ) return SQLITE_OK;
   rc = canary_find(index, &is_there);
   if( rc==SQLITE_OK ){
-    /* CREATE fails where the name is taken. */
+    /* CREATE fails where something of the user's has the name. */
     rc = bloom_sql_run(index->connection, is_there ? "DELETE FROM \"%w\".\"%w_canary\""
                        : "CREATE TABLE \"%w\".\"%w_canary\"" INDEX_CANARY_FORM, index->schema,
                        index->name);

@@ -11,7 +11,7 @@
 #include "../key.h"
 #include "sql.h"
 
-/* A text of this size needs no memory to be changed in. */
+/* A longer text is folded in memory of its own. */
 #define SHORT_TEXT_BYTES 256
 
 static char lower(char letter){
@@ -52,7 +52,7 @@ static void push(bloom_key_hashes *hashes, bloom_hash_value hash){
   if( hashes->num_hashes<BLOOM_MAX_KEY_HASHES ) hashes->hashes[hashes->num_hashes++] = hash;
 }
 
-/* Pushes the hash of a text as its collation sees it.  SQLITE_OK or SQLITE_NOMEM. */
+/* Pushes the hash of a text, with its collation undone.  SQLITE_OK or SQLITE_NOMEM. */
 static int push_text(
   bloom_collation collation, const char *text, size_t num_bytes, bloom_key_hashes *hashes
 ){
@@ -67,7 +67,8 @@ static int push_text(
       folded = sqlite3_malloc64(num_bytes);
       if( folded==NULL ) return SQLITE_NOMEM;
     }
-    /* NOCASE compares up to a NUL that both have, and then only lengths. */
+    /* NOCASE compares the bytes before the first NUL that both have, and behind that only
+    ** lengths. */
     for(i=0; i<num_bytes && text[i]; i++) folded[i] = lower(text[i]);
     if( i<num_bytes ) memset(&folded[i], 0, num_bytes - i);
     push(hashes, bloom_xxh64((const uint8_t *)folded, num_bytes));
@@ -104,8 +105,8 @@ static size_t skip_digits(
   return i;
 }
 
-/* A REAL with more may be infinity, which many texts are: hashes of keys, in hexadecimal, have an e
-** among their digits. */
+/* With more, a text may be infinity, as hexadecimal digits with an e among them may: many texts
+** would have one key. */
 #define MAX_EXPONENT_DIGITS 2
 #define MAX_DECIMAL_DIGITS  200
 
@@ -149,8 +150,9 @@ static text_form form_of(const char *text, size_t num_bytes){
     ? FORM_DECIMAL : FORM_NUMBER;
 }
 
-/* Pushes a REAL as a column that can hold TEXT has it, whatever digits it or a text is written
-** with: by the INTEGER that it is or is near to, and by its cell, or all that are near. */
+/* Pushes the hashes of a REAL for a column that can hold TEXT, where it may be written with fewer
+** digits: that of the INTEGER that it is or is near to, and that of its cell, or of all cells near
+** it. */
 static void push_near(double real, int is_query, bloom_key_hashes *hashes){
   const uint64_t steps = bloom_steps_of(real);
   int64_t integer;
@@ -172,13 +174,13 @@ static int can_hold_text(bloom_equality rule){
   return rule.kind==BLOOM_COLUMN_TEXT || rule.kind==BLOOM_COLUMN_ANY;
 }
 
-/* Pushes the number that a text of this form is to the SQLite that runs.  A large one is INTEGER
-** and REAL.  sqlite3_value_numeric_type() would say which, but of a copy it crashes SQLite 3.52.0.
-** SQLITE_OK or SQLITE_NOMEM. */
+/* Pushes the number that the running SQLite reads from a text of this form.  A large one is pushed
+** as INTEGER and as REAL: sqlite3_value_numeric_type() would tell which it is, but crashes SQLite
+** 3.52.0 if called with a copy.  SQLITE_OK or SQLITE_NOMEM. */
 static int push_number_of_text(
   bloom_equality rule, sqlite3_value *value, text_form form, int is_query, bloom_key_hashes *hashes
 ){
-  /* A copy: the value itself may be another's to read as TEXT. */
+  /* Of a copy: to read a number changes a value, and others may read this one as TEXT. */
   sqlite3_value *number = sqlite3_value_dup(value);
   double real;
   if( number==NULL ) return SQLITE_NOMEM;
@@ -193,14 +195,14 @@ static int push_number_of_text(
   return SQLITE_OK;
 }
 
-/* Returns the bytes of a TEXT; NULL if there is no memory. */
+/* Returns the bytes of a TEXT; NULL when out of memory. */
 static const char *text_of(sqlite3_value *value, size_t *num_bytes){
   const char *text = (const char *)sqlite3_value_text(value);
   *num_bytes = (size_t)sqlite3_value_bytes(value);
   return text;
 }
 
-/* Adds the value's own hash, as the encoding has it. */
+/* Adds the hash of the value as the encoding has it. */
 static int push_value(sqlite3_value *value, bloom_key_hashes *hashes){
   bloom_hash_value hash;
   const bloom_key_kind kind = bloom_hash_of_key(&bloom_encoding_parquet, value, &hash);
@@ -287,7 +289,7 @@ int bloom_text_is_number(sqlite3_value *value){
 
 /* -- Cells of all numbers ---------------------------------------------------------------- */
 
-/* Returns 1 if a text is REAL infinity's, as some collation sees it. */
+/* Returns 1 if some collation takes a text for that of infinity. */
 static int is_text_of_infinity(const uint8_t *text, size_t num_bytes){
   const char *begin = (const char *)text;
   while( num_bytes>0 && text[num_bytes-1]==' ' ) num_bytes--;
@@ -326,7 +328,7 @@ static int find_real(sqlite3_value *value, double *real){
     *real = text[0]=='-' ? -HUGE_VAL : HUGE_VAL;
     return SQLITE_OK;
   }
-  number = sqlite3_value_dup(value); /* the value itself may be another's to read as TEXT */
+  number = sqlite3_value_dup(value); /* others may read the value itself as TEXT */
   if( number==NULL ) return SQLITE_NOMEM;
   *real = sqlite3_value_double(number);
   sqlite3_value_free(number);

@@ -1,21 +1,17 @@
 /*
-** When `=` takes two values for equal: the rule of a followed column.  That of bloom_filter() is
-** another one (../equal_keys.h): here the affinity and the collation of one side are known, so a
-** value is stored by one hash or two.  There neither is known, and each value has a hash for every
-** way in which it may be compared.
+** Hashes of the values of a followed column: whenever `column = value` is true, whatever column or
+** literal the value comes from, one of the hashes that it is looked for by is one of those that the
+** column's value is stored by.  bloom_filter() has another rule (../equal_keys.h): here the
+** affinity and the collation of the column are known, so a value is stored by one hash or two;
+** there neither is known, and each value has a hash for every way in which it may be compared.
 **
-** A filter knows hashes only, `=` knows affinities and collations.  So a value has
-** hashes that it is stored by and hashes that it is asked for by, and whenever
-** column = value is true, whatever column or literal the value comes from, one of
-** those asked for is one of those stored:
+**   stored       by its key: TEXT with its collation undone; a TEXT that is a number has that
+**                number's key instead, or both where it is beyond 64 bits, has a long exponent, 200
+**                digits or a NUL
+**   looked for   by what it may be stored by
 **
-**   stored   its key: TEXT with its collation undone; a TEXT that is a number that number's
-**            key instead, or both where it is beyond 64 bits, has a long exponent, 200 digits or a
-**            NUL
-**   asked    what it may be stored by
-**
-** Where the column can hold TEXT the key of a REAL is its cell, for texts of it may have fewer
-** digits, and versions of SQLite read some decimals as neighbouring REALs: ../key.h.
+** Where the column can hold TEXT, the key of a REAL is its cell: texts of it may have fewer digits,
+** and versions of SQLite read some decimals as neighbouring REALs (../key.h).
 **
 ** Which text looks like which number is for the SQLite that runs to say.  Source:
 ** sqlite.org/datatype3.html, sections 4.2 and 7.1.
@@ -40,7 +36,7 @@ typedef enum bloom_collation {
   BLOOM_COLLATION_RTRIM
 } bloom_collation;
 
-/* Their names, which are all that SQLite has of its own. */
+/* Their names.  SQLite has no others of its own. */
 #define BLOOM_NUM_COLLATIONS 3
 extern const char *const bloom_collation_names[BLOOM_NUM_COLLATIONS];
 
@@ -65,7 +61,8 @@ char bloom_affinity_of(const char *type);
 /* Returns the kind of a column by its affinity. */
 bloom_column_kind bloom_column_kind_of_affinity(char affinity);
 
-/* Returns 1 and sets *collation if it is one of SQLite's own, else 0.  The name may be NULL. */
+/* Returns 1 and sets *collation if the name is that of one of SQLite's own, else 0.  It may be
+** NULL. */
 int bloom_collation_named(const char *name, bloom_collation *collation);
 
 /* What the hashes of a value are for. */
@@ -86,25 +83,25 @@ int bloom_hashes_of_value(
   bloom_key_hashes *hashes
 );
 
-/* Returns 1 if a TEXT may be equal to a number, as what is read from it, or as "Inf". */
+/* Returns 1 if a TEXT may be equal to a number: it may look like one, or is that of infinity. */
 int bloom_bytes_may_equal_number(const uint8_t *text, size_t num_bytes);
 
-/* Sets *is_number to whether a value is a number, or a TEXT that may be equal to one.  Values that
-** some `=` finds equal agree on that.  SQLITE_OK or SQLITE_NOMEM. */
+/* Sets *is_number to whether a value is a number, or a TEXT that may be equal to one; it is the
+** same for values that some `=` finds equal.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_may_equal_number(sqlite3_value *value, int *is_number);
 
-/* Sets *hashes to the cell of such a value, to store it by, or to all that are near, to look for
-** it: where `=` holds one of these is that one, whatever the column.  Numbers pass for each other
-** if their first 12 digits agree.  SQLITE_OK or SQLITE_NOMEM. */
+/* Sets *hashes to that of the cell of such a value, to store it by; is_query: to those of all cells
+** near it, to look for it.  Where `=` holds, whatever the column, one of these is that one.
+** Numbers whose first 12 digits agree may share a cell.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_cell_hashes(sqlite3_value *value, int is_query, bloom_key_hashes *hashes);
 
-/* Sets the hash of a TEXT that is no number, to store it and to look for it, without an object of
-** SQLite's; none if it may be a number.  SQLITE_OK or SQLITE_NOMEM. */
+/* Sets the one hash, to store and to look for, of a TEXT that is no number, without a
+** sqlite3_value; sets none if it may be a number.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_plain_text_hash(
   bloom_equality rule, const uint8_t *text, size_t num_bytes, bloom_key_hashes *hashes
 );
 
-/* Returns 1 if a TEXT may look like a number to SQLite; the second of its bytes. */
+/* Returns 1 if a TEXT may look like a number to SQLite; the second takes its bytes. */
 int bloom_text_may_be_number(sqlite3_value *value);
 int bloom_bytes_may_be_number(const uint8_t *text, size_t num_bytes);
 

@@ -46,12 +46,12 @@ void *bloom_database_file(sqlite3 *db, const char *schema){
 
 int bloom_database_may_be_swapped(sqlite3 *db, const char *schema){
   sqlite3_vfs *vfs = NULL;
-  /* sqlite3_deserialize() puts another file in place, and SQLite compiles nothing anew. */
+  /* sqlite3_deserialize() replaces the file, and SQLite does not compile statements anew. */
   sqlite3_file_control(db, schema, SQLITE_FCNTL_VFS_POINTER, &vfs);
   return vfs==NULL || strcmp(vfs->zName, "memdb")==0;
 }
 
-/* Sets *schema, to be freed, to the name that a file is open by; NULL if it has none. */
+/* Sets *schema, to be freed, to the name of the database that has a file open; NULL if none has. */
 static int find_name(bloom_connection *connection, const void *file, char **schema){
   sqlite3_stmt *row;
   int rc = bloom_sql_prepare(connection, &row, "PRAGMA database_list");
@@ -72,7 +72,7 @@ int bloom_database_fail_replaced(
   sqlite3 *db, const char *module, const char *name, char **error
 ){
   int is_on = 0;
-  /* Where an option changes, SQLite compiles all statements anew when they run next. */
+  /* When an option changes, SQLite compiles all statements anew at their next run. */
   sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_QPSG, -1, &is_on);
   sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_QPSG, !is_on, &is_on);
   sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_QPSG, !is_on, &is_on);
@@ -114,7 +114,7 @@ void bloom_follow_free(bloom_follow *follow){
   triggers_free(&follow->newer);
 }
 
-/* An object of the schema, as a row has it until the next step. */
+/* A row of sqlite_schema.  Its texts are valid until the next step. */
 typedef struct schema_object {
   const char *type, *name, *table, *sql;
 } schema_object;
@@ -128,8 +128,8 @@ static int prepare_objects(const bloom_follower *follower, sqlite3_stmt **row){
     follower->name, follower->name);
 }
 
-/* Steps to the next object that has a text and that nothing hides: SQLITE_ROW, SQLITE_DONE or an
-** error. */
+/* Steps to the next row without a NULL: SQLITE_ROW, SQLITE_DONE or an error.  An index that SQLite
+** made has no text, and what an authorizer hides is NULL. */
 static int step_object(const bloom_follower *follower, sqlite3_stmt *row, schema_object *object){
   const char **columns[] = {&object->type, &object->name, &object->table, &object->sql};
   int rc;
@@ -162,7 +162,7 @@ static int is_table(const bloom_follower *follower, const char *table, const cha
     && sqlite3_stricmp(table + num_chars, suffix)==0;
 }
 
-/* Sets what a trigger adds to *follow; guard is the text of the follower's. */
+/* Adds a trigger to *follow.  guard is the text of the follower's guard. */
 static int follow_trigger(const bloom_follower *follower, const schema_object *trigger,
                           const char *guard, bloom_follow *follow){
   const char *source = follow->own.num_rows ? follow->own.rows[0].table : "";
@@ -241,8 +241,8 @@ int bloom_trigger_is_one_statement(const char *sql){
   return num_statements==1;
 }
 
-/* Returns 1 for a trigger of DELETE.  By REPLACE it fires before the new row is there: what it
-** stops is not stored either. */
+/* Returns 1 for a trigger of DELETE.  In a REPLACE it fires before the new row is stored, so if it
+** stops other triggers, it keeps the row out as well. */
 static int is_of_delete(const char *sql){
   const bloom_token name = bloom_token_after(bloom_token_after(bloom_token_first(sql)));
   bloom_token token = bloom_token_after(name);
@@ -284,7 +284,8 @@ bloom_token bloom_token_after_new(bloom_token token){
   return bloom_token_after(bloom_token_after(token));
 }
 
-/* Drops the triggers, on a table or, NULL, on any, for which is_own says yes. */
+/* Drops the triggers for which is_own sets 1.  suffix: only those on the table that has the
+** follower's name and this suffix; NULL: on any table. */
 static int drop_triggers(
   const bloom_follower *follower, const char *suffix, bloom_is_own *is_own
 ){
@@ -320,14 +321,14 @@ int bloom_trigger_create(const bloom_follower *follower, char *sql){
   return rc;
 }
 
-/* A guard's text, as a format of its name and of its table's, each in two parts. */
+/* The text of a guard: a format of its name and its table's name, each in two parts. */
 #define GUARD "CREATE TRIGGER \"%w%s\" AFTER UPDATE ON \"%w%s\" WHEN 0 BEGIN SELECT 0; END"
 
 char *bloom_guard_text(const bloom_follower *follower){
   return sqlite3_mprintf(GUARD, follower->name, "_guard", follower->name, follower->guarded);
 }
 
-/* Says of the guard of any virtual table that it is one. */
+/* Sets *is_own to 1 for a guard, of whatever virtual table. */
 static int is_guard(
   const void *data, const char *name, const char *table, const char *sql, int *is_own
 ){
@@ -349,8 +350,8 @@ int bloom_guard_create(const bloom_follower *follower){
 
 /* -- What is in the way -------------------------------------------------------------------- */
 
-/* Appends what takes an object out of the way.  No table is dropped: it may have the only copy of
-** a standalone filter's keys, and CREATE of the new name takes them over. */
+/* Appends the SQL that removes an object, or renames it if it is a table: that may have the only
+** copy of a standalone filter's keys, which CREATE with the new name takes over. */
 static int append_cure(sqlite3_str *cure, const char *schema, const char *type, const char *name){
   static const char suffix[] = "_pages";
   const int is_table = strcmp(type, "table")==0;
@@ -376,8 +377,8 @@ static int append_cure(sqlite3_str *cure, const char *schema, const char *type, 
   return has_memory ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* Goes through what may be in the way: appends the names of what is, and their number, and the SQL
-** that takes all of it out of the way. */
+/* Reads the rows of what may be in the way.  Appends the names of what is, counts them in
+** *num_obstacles, and appends the SQL that removes them. */
 static int list_obstacles(
   const bloom_follower *follower, sqlite3_stmt *row, int is_create, sqlite3_str *names,
   sqlite3_str *cure, int *num_obstacles

@@ -28,16 +28,16 @@ typedef enum bloom_checker {
   BLOOM_CHECK_QUICK    /* PRAGMA quick_check: nothing that takes long */
 } bloom_checker;
 
-/* What to say of BLOOM_COMMAND_NONE, behind the module's name. */
+/* The error for BLOOM_COMMAND_NONE, behind the module's name. */
 #define BLOOM_COMMANDS \
   ": there is no command '%s'; commands are 'merge', 'merge=N' with N of 1 or more, 'rebuild' and" \
   " 'integrity-check'"
 
-/* Returns the command that a text is.  *max_rows is the N of 'merge=N', 0 of 'merge'. */
+/* Returns the command that a text names.  Sets *max_rows to the N of 'merge=N', else to 0. */
 bloom_command bloom_command_read(const char *text, sqlite3_int64 *max_rows);
 
-/* Returns words, which are freed, and behind them the SQL of a command of a virtual table, and what
-** it does, "repairs it".  To be freed; NULL when out of memory, or words are NULL. */
+/* Returns "WORDS; INSERT INTO NAME(NAME) VALUES ('COMMAND') EFFECT", to be freed; NULL when out of
+** memory or where words are NULL.  words are freed. */
 char *bloom_command_say(
   char *words, const char *name, const char *command, const char *effect
 );
@@ -54,29 +54,30 @@ char *bloom_command_say(
 ** are compiled anew.
 */
 
-/* Returns SQLite's object of the file that is open by a database's name, NULL if there is none. */
+/* Returns SQLite's object of the file that a database has open; NULL if it has none. */
 void *bloom_database_file(sqlite3 *db, const char *schema);
 
-/* Checks that *schema, to be freed, is the name of the file that an object was made for, before any
-** of it is read or written.  Else it fails, and *schema is the file's name now, if it has one. */
+/* Checks that *schema names the file that a virtual table's object was made for, before any of it
+** is read or written.  If not, fails, and sets *schema, to be freed, to the name that the file has
+** now, if it has one. */
 int bloom_database_locate(
   bloom_connection *connection, const char *module, const char *name, const void *file,
   char **schema, char **error
 );
 
-/* Fails because a statement means another file than its object was made for: it is to be run again,
-** and is compiled anew then, as are all others. */
+/* Fails because a statement would read another file than its object was made for.  All statements
+** of the connection are compiled anew at their next run. */
 int bloom_database_fail_replaced(
   sqlite3 *db, const char *module, const char *name, char **error
 );
 
-/* Returns 1 if a statement may run over another file than it was compiled for, though its object's
-** address is the same: sqlite3_deserialize() opens databases of the VFS memdb. */
+/* Returns 1 if another file can have come under a compiled statement without a new address of the
+** file's object: after sqlite3_deserialize(), which opens databases of the VFS memdb. */
 int bloom_database_may_be_swapped(sqlite3 *db, const char *schema);
 
-/* Returns 1 if this SQLite locks the schema while it calls xBestIndex, so that statements may run
-** there. Others read it anew where such a statement notices a change, under the one that is being
-** compiled. */
+/* Returns 1 if statements may run in xBestIndex: this SQLite locks the schema there.  An older one
+** would read the schema anew, under the statement that is being compiled, where such a statement
+** notices a change. */
 static inline int bloom_can_read_in_best_index(void){
   return sqlite3_libversion_number()>=3038002;
 }
@@ -96,13 +97,13 @@ static inline int bloom_can_read_in_best_index(void){
 ** sqlite_schema, by rowid: VACUUM and ALTER keep that order.
 */
 
-/* Sets *is_own to whether an object of the schema, on or called table, is one that bloom made for a
-** virtual table, data.  SQLITE_OK or SQLITE_NOMEM. */
+/* Sets *is_own to whether bloom made an object of the schema for the virtual table data.  table is
+** that of the object, or the object's own name.  SQLITE_OK or SQLITE_NOMEM. */
 typedef int bloom_is_own(
   const void *data, const char *name, const char *table, const char *sql, int *is_own
 );
 
-/* A virtual table, and what it has to follow its source by. */
+/* A virtual table that follows a source by triggers. */
 typedef struct bloom_follower {
   bloom_connection *connection;
   const char *module, *schema, *name;
@@ -125,7 +126,7 @@ typedef struct bloom_triggers {
   size_t max_rows;
 } bloom_triggers;
 
-/* What a schema has of a follower. */
+/* What a schema has of a follower: its own triggers and tables, and others that matter to it. */
 typedef struct bloom_follow {
   int is_seen;           /* it itself: else an authorizer hides the schema */
   bloom_triggers own;
@@ -139,41 +140,40 @@ typedef struct bloom_follow {
   int has_other_objects; /* tables, views, indexes */
 } bloom_follow;
 
-/* Reads that, in one scan of the schema.  bloom_follow_free() is for the caller in any case. */
+/* Reads that in one scan of the schema.  The caller calls bloom_follow_free() in any case. */
 int bloom_follow_read(const bloom_follower *follower, bloom_follow *follow);
 void bloom_follow_free(bloom_follow *follow);
 
-/* Drops the triggers for which is_own, which gets follower->data, says yes. */
+/* Drops the triggers for which is_own, with follower->data, sets 1. */
 int bloom_follow_drop(const bloom_follower *follower, bloom_is_own *is_own);
 
-/* Returns the number of the suffix that the name of a trigger ends with, behind that of the virtual
-** table; num_suffixes if it is none of them. */
+/* Returns i if a trigger's name is that of the virtual table and suffixes[i]; else num_suffixes. */
 int bloom_trigger_number(
   const char *table, const char *name, const char *const *suffixes, int num_suffixes
 );
 
-/* Returns the BEGIN of a trigger's text, from where on it says what the trigger does. */
+/* Returns the BEGIN of a trigger's text, behind which is what the trigger does. */
 bloom_token bloom_trigger_action(const char *sql);
 
 /* Returns 1 if a trigger has one statement, and no RAISE(). */
 int bloom_trigger_is_one_statement(const char *sql);
 
-/* Returns 1 if two triggers' texts are the same but for the conditions behind WHEN. */
+/* Returns 1 if two triggers' texts are the same, their conditions behind WHEN left out. */
 int bloom_trigger_has_form(const char *sql, const char *form);
 
 /* Returns the name behind the next `new.` from token on; the end if there is none. */
 bloom_token bloom_token_after_new(bloom_token token);
 
-/* Sets *can_stop to whether a trigger may keep others from firing, as RAISE(IGNORE) does: those of
-** a filter or a bloom_index only write to a table of theirs, and cannot. */
+/* Sets *can_stop to whether a trigger may keep later ones from firing, as RAISE(IGNORE) does.
+** Those of a filter or a bloom_index cannot: each only writes to a table that refuses no row. */
 int bloom_trigger_can_stop(
   bloom_connection *connection, const char *schema, const char *sql, int *can_stop
 );
 
-/* Makes a trigger by its text in sqlite_schema, which is freed; NULL: SQLITE_NOMEM. */
+/* Makes a trigger of the text that sqlite_schema is to have.  sql is freed; NULL: SQLITE_NOMEM. */
 int bloom_trigger_create(const bloom_follower *follower, char *sql);
 
-/* Drops the guards on its table; or makes the guard, in place of those. */
+/* Drops all guards on the guarded table; the second makes the follower's guard in their place. */
 int bloom_guard_drop(const bloom_follower *follower);
 int bloom_guard_create(const bloom_follower *follower);
 
@@ -182,10 +182,10 @@ char *bloom_guard_text(const bloom_follower *follower);
 
 /* -- What is in the way -------------------------------------------------------------------- */
 
-/* Fails if rows of sqlite_master for which a condition, where, is true are the user's, and names
-** all of them, with the SQL that takes them away, triggers first.  where is freed; NULL:
-** SQLITE_NOMEM.  is_create: triggers of the follower's own go with them, which would write to a
-** table that gets another name. */
+/* Fails if objects of sqlite_master that meet the condition where are the user's, and names all of
+** them, with the SQL that removes them, triggers first.  where is freed; NULL: SQLITE_NOMEM.
+** is_create: that SQL drops the follower's own triggers, too, which would go on writing to a table
+** that it renames. */
 int bloom_obstacles_refuse(
   const bloom_follower *follower, char *where, int is_create, char **error
 );

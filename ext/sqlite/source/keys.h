@@ -26,7 +26,7 @@ typedef struct bloom_key_rules {
 /* Keys of more columns have cells. */
 #define BLOOM_MAX_SURE_COLUMNS 3
 
-/* What keys with too many hashes are stored by where there are no cells. */
+/* The hash that keys with too many hashes are stored by where there are no cells. */
 #define BLOOM_OVERFLOW_HASH 0x6f766572666c6f77u
 
 /* Returns 1 if all keys are looked for by BLOOM_OVERFLOW_HASH, too. */
@@ -51,14 +51,15 @@ typedef struct bloom_combined_hashes {
   bloom_hash_value hashes[BLOOM_MAX_QUERY_HASHES];
 } bloom_combined_hashes;
 
-/* What reads the values of tuples; {connection, NULL} at first.  Its end is for the caller. */
+/* The statement that reads the values of tuples; {connection, NULL} at first.  The caller ends it
+** by bloom_tuple_reader_end(). */
 typedef struct bloom_tuple_reader {
   bloom_connection *connection;
   sqlite3_stmt *row;
 } bloom_tuple_reader;
 
-/* Sets the hashes to look for a key by or, where reader is NULL, to store it by.  A tuple that is
-** stored has parts.  SQLITE_OK or SQLITE_NOMEM. */
+/* Sets the hashes to look for a key by; reader is NULL: to store it by, which needs a tuple's
+** parts.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_hashes_of_key(
   const bloom_key_rules *rules, bloom_tuple_reader *reader, bloom_key_values key,
   bloom_combined_hashes *hashes

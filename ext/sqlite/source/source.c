@@ -25,7 +25,7 @@ void bloom_source_free(bloom_source *source){
 
 /* -- The table ---------------------------------------------------------------------------- */
 
-/* Refuses a shadow table, as far as SQLite says: from 3.37 on. */
+/* Fails for a shadow table, of which SQLite tells from 3.37 on. */
 static int check_is_no_shadow(bloom_source_place place, const bloom_source *source, char **error){
   sqlite3_stmt *row;
   const char *type = NULL;
@@ -33,8 +33,8 @@ static int check_is_no_shadow(bloom_source_place place, const bloom_source *sour
   const int was_writing = bloom_db_is_writing(db, place.schema);
   int rc = bloom_sql_prepare(place.connection, &row, "PRAGMA \"%w\".table_list(\"%w\")",
                              place.schema, source->name);
-  /* SQLite compiles the schema's views here, and keeps to itself what fails.  CREATE VIRTUAL TABLE
-  ** must not go on then: its own table is gone from memory. */
+  /* SQLite compiles all views of the schema here, and does not report an error of these.  If it
+  ** rolled back, CREATE VIRTUAL TABLE must not go on: its own table is gone from memory. */
   if( rc==SQLITE_OK && was_writing && !bloom_db_is_writing(db, place.schema) ){
     *error = sqlite3_mprintf("%s: interrupted, or a disk failed, while SQLite read the schema's"
                              " views: the transaction is rolled back", place.module);
@@ -50,7 +50,7 @@ static int check_is_no_shadow(bloom_source_place place, const bloom_source *sour
   return bloom_sql_end(row, rc);
 }
 
-/* Returns 1 if the words behind the columns of a CREATE TABLE have STRICT. */
+/* Returns 1 if a CREATE TABLE has STRICT behind its columns. */
 static int is_strict_table(const char *sql){
   bloom_token token = bloom_token_first(sql);
   int is_strict = 0;
@@ -61,7 +61,7 @@ static int is_strict_table(const char *sql){
   return is_strict;
 }
 
-/* Finds the table's name as the schema has it. */
+/* Sets source->name to the table's name as the schema has it, and *is_strict for a STRICT table. */
 static int find_source_table(
   bloom_source_place place, const char *table, bloom_source *source, int *is_strict, char **error
 ){
@@ -93,8 +93,8 @@ static int find_source_table(
 
 /* -- Columns ------------------------------------------------------------------------------ */
 
-/* Adds the column of a name; NULL when out of memory.  row is that of table_xinfo, if there is one.
-** A column of the PRIMARY KEY is counted, and becomes *key. */
+/* Adds the column called name; NULL: SQLITE_NOMEM.  row is its row of table_xinfo, or NULL.  If it
+** is in the PRIMARY KEY, counts it in *num_keys, and sets *key to its number. */
 static int add_source_column(
   bloom_source_place place, bloom_source *source, const char *name, sqlite3_stmt *row,
   int is_strict, int *num_keys, int *key
@@ -110,8 +110,8 @@ static int add_source_column(
   if( is_key ) *key = source->num_columns;
   *num_keys += is_key;
   column = &source->list[source->num_columns++];
-  /* ANY has no affinity in a STRICT table alone; but a rule for that answers for NUMERIC, too.  A
-  ** type "" is NUMERIC, which is not that of no type. */
+  /* ANY is no affinity in STRICT tables, and NUMERIC in others; the rule of no affinity serves
+  ** both.  A type "" is NUMERIC, and a missing type is no affinity. */
   is_any = type==NULL || sqlite3_stricmp(type, "ANY")==0;
   *column = (bloom_source_column){.is_not_null = is_not_null, .kind = is_any ? BLOOM_COLUMN_ANY
                                   : bloom_column_kind_of_affinity(bloom_affinity_of(type))};
@@ -128,8 +128,8 @@ static int add_source_column(
   return bloom_sql_copy_text(row, 4, &column->default_value);
 }
 
-/* Reads the columns, by PRAGMA; or, source->is_partial, by SELECT, which an authorizer may allow
-** that refuses it. */
+/* Reads the columns by PRAGMA table_xinfo; or, source->is_partial, where an authorizer refuses
+** that, by a SELECT. */
 static int read_source_columns(
   bloom_source_place place, bloom_source *source, int is_strict, int *num_keys, int *key
 ){
@@ -152,8 +152,8 @@ static int read_source_columns(
   return bloom_sql_end(row, rc);
 }
 
-/* Sets source->id_column if the only column of the PRIMARY KEY is the rowid, which SQLite's plan
-** tells: of `INTEGER PRIMARY KEY DESC`, say, its declaration does not. */
+/* Sets source->id_column if the only column of the PRIMARY KEY is the rowid.  SQLite's plan tells
+** that; the declaration does not: `INTEGER PRIMARY KEY DESC` is none, for example. */
 static int find_id_column(bloom_source_place place, bloom_source *source, int key){
   static const char end[] = " USING INTEGER PRIMARY KEY (rowid=?)";
   sqlite3_stmt *row;
@@ -170,7 +170,7 @@ static int find_id_column(bloom_source_place place, bloom_source *source, int ke
   return bloom_sql_end(row, rc);
 }
 
-/* Finds what the rowid is called. */
+/* Sets source->id_name to what the rowid is called. */
 static int find_id_name(bloom_source_place place, bloom_source *source){
   static const char *const names[] = {"rowid", "_rowid_", "oid"};
   const char *name = source->id_column>=0 ? source->list[source->id_column].name : NULL;
@@ -220,8 +220,7 @@ int bloom_source_find(const bloom_source *source, const char *name){
 
 /* -- Defaults ----------------------------------------------------------------------------- */
 
-/* Returns 1 if an expression's tokens make only constants: they name no column, and call
-** nothing. */
+/* Returns 1 if an expression is constant: its tokens name no column, and call no function. */
 static int is_constant(const char *sql){
   static const char digits[] = "0123456789abcdefABCDEFxX"; /* a name of these is no column */
   bloom_token token, last = {.kind = 0};
@@ -261,8 +260,8 @@ int bloom_source_prepare_default(
   if( bloom_token_is(first, "null") && bloom_token_after(first).num_chars==0 ) return SQLITE_OK;
   rc = constant_default(sql, first, &text);
   if( rc!=SQLITE_OK ) return rc;
-  /* Numbers are below every text.  Not typeof(): where an authorizer keeps it from us SQLite says
-  ** SQLITE_ERROR, as it does of what is no constant. */
+  /* v < '' for numbers alone.  typeof() would do, but SQLite returns SQLITE_ERROR if an authorizer
+  ** denies a function, as it does if the DEFAULT is no constant. */
   rc = bloom_sql_prepare(connection, row,
                          "WITH d(v) AS (SELECT %s) SELECT v FROM d UNION ALL SELECT CAST(v AS TEXT)"
                          " FROM d UNION ALL SELECT CAST(v AS REAL) FROM d WHERE v < ''", text);

@@ -30,30 +30,30 @@ typedef struct bloom_source {
   char *id_name;     /* its name, or one of the rowid's that no column has; NULL: there is none */
 } bloom_source;
 
-/* Where a source is, and the module that errors name. */
+/* Where a source is, and the module, which errors name. */
 typedef struct bloom_source_place {
   bloom_connection *connection;
   const char *module, *schema;
 } bloom_source_place;
 
-/* Reads what there is to know of a table.  SQLITE_ERROR and *error where there is none, or it is a
-** view or a virtual table.  is_strict: also where it is the shadow table of one; and of what an
-** authorizer hides nothing is left out, it is SQLITE_AUTH.  bloom_source_free() is for the caller
-** in any case. */
+/* Reads a table's columns, and what its rowid is called.  SQLITE_ERROR with *error set where there
+** is no such table, or it is a view or a virtual table; is_strict: or a shadow table.  If an
+** authorizer hides PRAGMA table_xinfo: is_strict: SQLITE_AUTH; else source->is_partial is set.  The
+** caller calls bloom_source_free() in any case. */
 int bloom_source_read(
   bloom_source_place place, const char *table, int is_strict, bloom_source *source, char **error
 );
 void bloom_source_free(bloom_source *source);
 
-/* Returns the number of the column of this name; -1: there is none. */
+/* Returns the number of the column that has a name; -1 if none has. */
 int bloom_source_find(const bloom_source *source, const char *name);
 
-/* Returns 1 if a rowid can have this name. */
+/* Returns 1 if SQLite knows the rowid by this name, unless a column has it. */
 int bloom_source_is_rowid_name(const char *name);
 
-/* Compiles a SELECT of all that a DEFAULT may be stored as, whatever the column's type; *row is
-** NULL where that is NULL.  sql may be NULL.  SQLITE_NOTFOUND if it is no constant: numbers,
-** texts, BLOBs, TRUE and FALSE with + and -, in parentheses or not. */
+/* Compiles a SELECT of all values that a DEFAULT may be stored as, whatever the column's type.  sql
+** is the DEFAULT's text, or NULL.  *row is NULL where the value is NULL.  SQLITE_NOTFOUND if the
+** DEFAULT is no constant: a number, a text, a BLOB, TRUE or FALSE, with + and - and parentheses. */
 int bloom_source_prepare_default(
   bloom_connection *connection, const char *sql, sqlite3_stmt **row
 );

@@ -78,7 +78,7 @@ char *bloom_token_unquoted(bloom_token token){
   return text;
 }
 
-/* Takes quotes as closed: SQLite took such a token apart itself. */
+/* Quotes are closed: SQLite has parsed the text. */
 int bloom_token_is_name(bloom_token token){
   return token.num_chars>0 && (token.kind=='a' || strchr("'\"`[", token.kind)!=NULL);
 }
@@ -112,7 +112,7 @@ int bloom_text_has(const char *text, const char *part){
 
 /* -- Statements ----------------------------------------------------------------------------- */
 
-/* Makes a text of a function's format and the arguments behind it. */
+/* Sets text to what the format of a variadic function and its arguments make, to be freed. */
 #define FORMAT_TEXT(text, format) do{ \
     va_list arguments; \
     va_start(arguments, format); \
@@ -120,7 +120,7 @@ int bloom_text_has(const char *text, const char *part){
     va_end(arguments); \
   }while( 0 )
 
-/* Variables that our statements may have, where the application allows those of its own fewer:
+/* The variables that a statement of ours may have at least.  An application may allow fewer:
 ** sqlite.org/security.html recommends 10. */
 #define SQL_NUM_VARIABLES 64
 
@@ -160,7 +160,7 @@ int bloom_sql_step(bloom_connection *connection, sqlite3_stmt *statement){
   if( connection->is_running ) return SQLITE_CORRUPT_VTAB;
   connection->is_running = 1;
   rc = sqlite3_step(statement);
-  /* Under PRAGMA count_changes a statement that writes has a row with their number. */
+  /* Under PRAGMA count_changes a statement that writes returns a row with the number of changes. */
   while( rc==SQLITE_ROW && !sqlite3_stmt_readonly(statement)
          && !sqlite3_stmt_isexplain(statement) ){
     rc = sqlite3_step(statement);
@@ -229,7 +229,7 @@ int bloom_sql_failure(
   if( rc==SQLITE_OK || rc==SQLITE_NOMEM || *error ) return rc;
   message = bloom_sql_message(connection->db, rc);
   if( rc==SQLITE_CORRUPT_VTAB && connection->is_running ){
-    /* The guard's: no statement of SQLite's failed. */
+    /* The guard against re-entry failed, and no statement of SQLite's. */
     *error = sqlite3_mprintf("%s: the database is damaged: tables of %s call back what reads them",
                              module, name);
   }else if( strncmp(message, "bloom", 5)==0 ){
@@ -292,8 +292,8 @@ char *bloom_sql_name(const char *name){
   return sqlite3_mprintf(is_plain ? "%s" : "\"%w\"", name);
 }
 
-/* Returns 1 if a statement may write rows.  An open sqlite3_blob is one without SQL, and its
-** writes fire no trigger; of a PRAGMA or an EXPLAIN SQLite may say that it writes. */
+/* Returns 1 if a statement may write rows.  An open sqlite3_blob is a statement without SQL, and
+** fires no trigger; sqlite3_stmt_readonly() may be 0 for a PRAGMA or an EXPLAIN. */
 static int writes_rows(sqlite3_stmt *statement){
   const char *sql = sqlite3_sql(statement);
   bloom_token word = bloom_token_first(sql ? sql : "");
@@ -302,7 +302,8 @@ static int writes_rows(sqlite3_stmt *statement){
       && !sqlite3_stmt_isexplain(statement) && !sqlite3_stmt_readonly(statement);
 }
 
-/* Returns a statement that is in the middle of writing, NULL if there is none. */
+/* Returns the next statement after one, or NULL, that has begun to write and not ended; NULL if
+** there is none. */
 static sqlite3_stmt *find_writer(bloom_connection *connection, sqlite3_stmt *after){
   sqlite3_stmt *statement = after;
   while( (statement = sqlite3_next_stmt(connection->db, statement))!=NULL ){
@@ -325,7 +326,7 @@ int bloom_sql_may_be_mid_write(bloom_connection *connection, int *is_mid_write){
   int rc;
   *is_mid_write = bloom_sql_has_two_writers(connection);
   if( *is_mid_write || writer==NULL ) return SQLITE_OK;
-  /* Those of triggers and of foreign keys are programs within the statement's program. */
+  /* Triggers and foreign keys' actions are programs within the statement's program. */
   rc = bloom_sql_prepare(connection, &opcode, "EXPLAIN %s", sqlite3_sql(writer));
   while( rc==SQLITE_OK && !*is_mid_write && (rc = bloom_sql_step(connection, opcode))==SQLITE_ROW ){
     const char *name = (const char *)sqlite3_column_text(opcode, 1);
@@ -334,7 +335,7 @@ int bloom_sql_may_be_mid_write(bloom_connection *connection, int *is_mid_write){
   }
   rc = bloom_sql_end(opcode, rc);
   if( rc!=SQLITE_TOOBIG ) return rc;
-  *is_mid_write = 1; /* it may have: SQL that is as long as it may be cannot be explained */
+  *is_mid_write = 1; /* its SQL is as long as may be, and EXPLAIN makes it longer: it may be */
   return SQLITE_OK;
 }
 
@@ -355,7 +356,8 @@ int bloom_blob_open_any(
   *blob = NULL;
   rc = sqlite3_blob_open(place.db, place.schema, place.table, place.column, row, is_writable, blob);
   if( rc!=SQLITE_ERROR ) return rc;
-  /* SQLite says the same where it could not read the schema; here it says why. */
+  /* sqlite3_blob_open() returns SQLITE_ERROR also where the schema cannot be read; this returns
+  ** why. */
   rc = sqlite3_table_column_metadata(place.db, place.schema, place.table, place.column, NULL, NULL,
                                      NULL, NULL, NULL);
   if( rc!=SQLITE_OK ) return rc;

@@ -34,14 +34,14 @@ int bloom_token_is(bloom_token token, const char *word);
 /* Returns the first token from token on that is this word; the end if there is none. */
 bloom_token bloom_token_find(bloom_token token, const char *word);
 
-/* Returns 1 if a token is a name, or a number, in whatever quotes. */
+/* Returns 1 if a token is a name or a number, in quotes or not. */
 int bloom_token_is_name(bloom_token token);
 
 /* Returns a token's text without its quotes, to be freed; NULL if there is no memory. */
 char *bloom_token_unquoted(bloom_token token);
 
-/* Returns 1 if text has part in it, whatever its case.  Not by SQL, whose functions an application
-** may have replaced. */
+/* Returns 1 if text contains part, whatever its case.  SQL's functions could be ones of the
+** application. */
 int bloom_text_has(const char *text, const char *part);
 
 /* -- Statements ----------------------------------------------------------------------------- */
@@ -66,15 +66,15 @@ int bloom_sql_prepare_text(bloom_connection *connection, sqlite3_stmt **statemen
 /* Takes a step: SQLITE_ROW, SQLITE_DONE or an error. */
 int bloom_sql_step(bloom_connection *connection, sqlite3_stmt *statement);
 
-/* As sqlite3_bind_value(), which in SQLite 3.31 binds a wrong number for a REAL column that the
-** query says is an integer, as `u.v = 5` does. */
+/* Binds a value.  sqlite3_bind_value() of SQLite 3.31 binds a wrong number for a REAL column of
+** which the query says that it is an integer, as `u.v = 5` does. */
 int bloom_sql_bind(sqlite3_stmt *statement, int number, sqlite3_value *value);
 
-/* Ends a statement whose last step, or what was done with its row, returned rc.  SQLITE_OK if
-** that was SQLITE_ROW or SQLITE_DONE, else rc. */
+/* Finalizes a statement.  Returns SQLITE_OK where rc, of its last step or of a use of its row, is
+** SQLITE_ROW or SQLITE_DONE, else rc. */
 int bloom_sql_end(sqlite3_stmt *statement, int rc);
 
-/* Compiles a statement, and takes its first step.  *row is to be ended. */
+/* Compiles a statement, and takes its first step.  The caller ends *row. */
 int bloom_sql_row(bloom_connection *connection, sqlite3_stmt **row, const char *format, ...);
 
 /* Sets *number to the first column of the first row, if there is one. */
@@ -82,22 +82,21 @@ int bloom_sql_integer(
   bloom_connection *connection, sqlite3_int64 *number, const char *format, ...
 );
 
-/* Runs a statement, and ignores its rows. */
+/* Runs a statement that has no rows of use. */
 int bloom_sql_run(bloom_connection *connection, const char *format, ...);
 
-/* Returns 1 if the transaction may be rolled back since a statement failed with rc, even one that
-** reads: a caller that goes on as if nothing had happened would lose what the user wrote. */
+/* Returns 1 if SQLite may have rolled back the transaction because a statement, even one that
+** reads, failed with rc.  A caller that went on would lose what the user wrote. */
 static inline int bloom_sql_is_fatal(int rc){
   return (rc & 0xff)==SQLITE_NOMEM || (rc & 0xff)==SQLITE_IOERR || (rc & 0xff)==SQLITE_FULL;
 }
 
-/* Returns SQLite's message for an error of one of its calls: the last one's, where that failed
-** so. */
+/* Returns the connection's message if its last error is rc, else SQLite's words for rc. */
 const char *bloom_sql_message(sqlite3 *db, int rc);
 
-/* Returns rc, or SQLITE_NOMEM.  Sets *error, unless it says more already, to what SQLite says of
-** rc, behind the module's name, and of a damaged database behind the name of the module's table,
-** too.  Of an interrupt it is always SQLite's own text alone, by which clients know it. */
+/* Returns rc, or SQLITE_NOMEM.  Sets *error, unless it is set already, to "MODULE: ", for a damaged
+** database "MODULE: NAME: ", and SQLite's message.  For an interrupt it is always SQLite's own text
+** alone, by which clients know it. */
 int bloom_sql_failure(
   const bloom_connection *connection, const char *module, const char *name, int rc, char **error
 );
@@ -109,31 +108,31 @@ int bloom_sql_column_text(sqlite3_stmt *row, int column, const char **text);
 ** SQLITE_NOMEM. */
 int bloom_sql_copy_text(sqlite3_stmt *row, int column, char **text);
 
-/* Sets *is_there to whether there is a table of a name whose SQL is CREATE TABLE "name" and what
-** matches columns, a pattern of GLOB: any other is the user's.  Without SQL's GLOB, which the
-** application may have replaced.  name may be NULL: SQLITE_NOMEM. */
+/* Sets *is_there to whether a table of this name has the text CREATE TABLE "name" and behind it
+** what matches columns, a pattern of GLOB: any other is the user's.  SQL's GLOB could be one of the
+** application.  name may be NULL: SQLITE_NOMEM. */
 int bloom_sql_find_table(
   bloom_connection *connection, const char *schema, const char *name, const char *columns,
   int *is_there
 );
 
-/* Drops the table that it finds.  name is freed. */
+/* Drops the table that bloom_sql_find_table() finds, if there is one.  name is freed. */
 int bloom_sql_drop(
   bloom_connection *connection, const char *schema, char *name, const char *columns
 );
 
-/* Returns a name as SQL has it, in quotes where it needs them, to be freed.  NULL if there is no
+/* Returns a name as SQL has it, in quotes where it needs them, to be freed.  NULL when out of
 ** memory. */
 char *bloom_sql_name(const char *name);
 
-/* Returns a statement of the connection that is in the middle of writing; NULL: none. */
+/* Returns a statement of the connection that has begun to write and not ended; NULL if none has. */
 sqlite3_stmt *bloom_sql_writer(bloom_connection *connection);
 
-/* Returns 1 if two statements of the connection are in the middle of writing. */
+/* Returns 1 if there are two such statements. */
 int bloom_sql_has_two_writers(bloom_connection *connection);
 
-/* Sets *is_mid_write to whether a statement of the connection, other than one without triggers, may
-** have written some rows of a trigger's table, but not all. */
+/* Sets *is_mid_write to whether a statement of the connection may have written some of its rows and
+** not all, one without triggers left out. */
 int bloom_sql_may_be_mid_write(bloom_connection *connection, int *is_mid_write);
 
 /* -- Rows as bytes -------------------------------------------------------------------------- */
@@ -149,8 +148,8 @@ typedef struct bloom_blob_place {
   const char *schema, *table, *column;
 } bloom_blob_place;
 
-/* Opens the value in a row.  SQLITE_OK; SQLITE_ERROR where there is no such table, row or value
-** with bytes; else SQLite's error.  *blob is as of bloom_blob_open(). */
+/* Opens the value in a row, whatever its size.  SQLITE_OK; SQLITE_ERROR where there is no such
+** table, row, BLOB or TEXT; else SQLite's error.  *blob as in bloom_blob_open(). */
 int bloom_blob_open_any(
   bloom_blob_place place, sqlite3_int64 row, int is_writable, sqlite3_blob **blob
 );
@@ -162,11 +161,12 @@ int bloom_blob_open(
   bloom_blob_place place, sqlite3_int64 row, int is_writable, int num_bytes, sqlite3_blob **blob
 );
 
-/* Moves an open blob to another row, whose value must hold num_bytes.  Returns what opening it
-** would. */
+/* Moves an open blob to another row, whose value must hold num_bytes.  Returns what
+** bloom_blob_open() would. */
 int bloom_blob_move(sqlite3_blob *blob, sqlite3_int64 row, int num_bytes);
 
-/* Closes what was written to: rc, or, where that is SQLITE_OK, the error of closing. */
+/* Closes a blob that was written to.  Returns rc, or, where that is SQLITE_OK, the error of
+** closing. */
 int bloom_blob_close(sqlite3_blob *blob, int rc);
 
 /* Writes one whole value of num_bytes. */
@@ -174,7 +174,7 @@ int bloom_blob_write_row(
   bloom_blob_place place, sqlite3_int64 row, const void *bytes, int num_bytes
 );
 
-/* Tells bytes that bloom wrote from others; no secret. */
+/* Returns a checksum, by which bytes that bloom wrote are told from damaged ones. */
 uint64_t bloom_checksum(const void *bytes, size_t num_bytes);
 
 #endif

@@ -9,14 +9,15 @@
 **     OR typeof(old."k") <> typeof(new."k")) BEGIN ...
 **
 ** OF is for speed alone: each UPDATE that sets k names it, as k is neither the rowid nor generated.
-** Triggers of bloom 1.2.0 have no OF, and random() alone.  What BEFORE sees of one column is final,
-** whatever other triggers do.  Of several, a BEFORE UPDATE trigger of the user's may change another
-** than the statement sets, so there AFTER UPDATE writes the key once more.
+** Triggers of bloom 1.2.0 have no OF, and random() alone.  The value of one column that BEFORE sees
+** is final, whatever other triggers do.  For a key of several columns, a BEFORE UPDATE trigger of
+** the user's may change one that the statement does not set, so AFTER UPDATE writes the key again.
 **
 ** Answers are certain while the triggers are there, on one table and before the guard, the key's
-** columns are what they were, and nothing else stands on the journal.  The guard is a trigger on
-** the journal that never fires.  SQLite compiles every statement anew when the schema changed, so
-** xBestIndex looks, once for each version of it; xFilter does where xBestIndex could not.
+** columns are what they were, and nothing else is on the journal.  The guard is a trigger on the
+** journal that never fires.  SQLite compiles all statements anew when the schema changed, so
+** xBestIndex checks this, once for each version of the schema, or xFilter, where xBestIndex could
+** not.
 */
 #include "vtab_int.h"
 
@@ -35,21 +36,21 @@ static const char *const trigger_events[NUM_TRIGGER_KINDS] = {
   "BEFORE INSERT", "BEFORE UPDATE", "AFTER UPDATE"
 };
 
-/* The forms that their texts have had, each with its number. */
+/* The forms of triggers' texts: that of bloom 1.2.0, and that of now. */
 enum { OF_1_2_0, WITH_CHAIN, NUM_FORMS };
 
 static int num_kinds(int num_columns){
   return num_columns>1 ? NUM_TRIGGER_KINDS : AFTER_UPDATE;
 }
 
-/* Returns the kind of the filter's trigger that has a name; NUM_TRIGGER_KINDS if none has. */
+/* Returns the kind of the filter's trigger that is called name; NUM_TRIGGER_KINDS if none is. */
 static int kind_of(const bloom_vtab *vtab, const char *name){
   return bloom_trigger_number(vtab->name, name, trigger_suffixes, NUM_TRIGGER_KINDS);
 }
 
-/* Appends the condition that there is a key, and of an UPDATE that it is another: 1 is 1.0, but as
-** text it is not.  Of several columns as one CASE, since a chain of OR would be too deep for a
-** program that limits the depth of expressions to 10. */
+/* Appends the condition that the row has a key; is_update: and that it is another one: typeof() is
+** compared as well, since 1 = 1.0, but as texts they differ.  For several columns it is one CASE,
+** since a program may limit the depth of expressions to 10, and a chain of OR is deeper. */
 static void append_when(sqlite3_str *sql, const bloom_vtab_args *args, int is_update){
   const int is_one = args->num_columns==1;
   int i;
@@ -70,7 +71,7 @@ static void append_when(sqlite3_str *sql, const bloom_vtab_args *args, int is_up
   if( !is_one ) sqlite3_str_appendall(sql, is_update ? " ELSE 0 END" : " ELSE 1 END");
 }
 
-/* Returns the text in sqlite_schema of a trigger that writes to a journal, to be freed. */
+/* Returns the text that a trigger has in sqlite_schema, to be freed. */
 static char *trigger_sql(
   const bloom_vtab *vtab, const char *name, const char *table, const char *journal,
   const bloom_vtab_args *args, int kind, int form
@@ -96,8 +97,8 @@ static char *trigger_sql(
 
 /* -- Reading ------------------------------------------------------------------------------- */
 
-/* Reads the columns from VALUES (new."a", new."b", random()).  SQLITE_NOTFOUND where there is
-** something else. */
+/* Appends the columns in VALUES (new."a", new."b", random()) to args.  SQLITE_NOTFOUND if they are
+** fewer. */
 static int read_columns(bloom_token action, int num_columns, bloom_vtab_args *args){
   bloom_token token = bloom_token_find(action, "VALUES");
   while( args->num_columns<num_columns ){
@@ -109,8 +110,8 @@ static int read_columns(bloom_token action, int num_columns, bloom_vtab_args *ar
   return SQLITE_OK;
 }
 
-/* Sets *is_own to whether a trigger has the name and the form of one of the filter's, and writes to
-** its journal; or, journal is NULL, to any: that of another filter may have got its name. */
+/* Sets *is_own to whether a trigger has the name, event and action of one of the filter's, with
+** this journal; NULL: with any, since ALTER TABLE may have given journals other names. */
 static int has_own_form(
   const bloom_vtab *vtab, const char *journal, const char *name, const char *table, const char *sql,
   int *is_own
@@ -145,9 +146,9 @@ static int is_own_trigger(
   return has_own_form(vtab, vtab->journal, name, table, sql, is_own);
 }
 
-/* Sets *is_own to 1 also for those that write to another journal; and for those of bloom 1.0 and
-** 1.1, which wrote keys to the virtual table itself: a user's trigger of such a name that does can
-** only fail. */
+/* Sets *is_own to 1 also for triggers that write to another journal, and for those of bloom 1.0 and
+** 1.1, which write keys to the virtual table itself; that fails, so a user's trigger cannot mean
+** to. */
 static int has_own_name(
   const void *data, const char *name, const char *table, const char *sql, int *is_own
 ){
@@ -195,7 +196,7 @@ static int find_form(
   return SQLITE_OK;
 }
 
-/* Reads what the filter's own triggers, which are on one table, tell. */
+/* Sets *triggers by the filter's own triggers, which are on one table. */
 static int read_own_triggers(
   const bloom_vtab *vtab, const bloom_triggers *own, bloom_vtab_triggers *triggers
 ){
@@ -219,7 +220,7 @@ static int read_own_triggers(
   return rc;
 }
 
-/* Returns the doubt about the journal, and about when triggers were made. */
+/* Returns the doubt about the journal and the guard. */
 static bloom_vtab_doubt doubt_of_journal(const bloom_follow *found){
   if( found->num_tables==0 ){
     return found->has_other_triggers || found->has_other_objects ? BLOOM_VTAB_OTHER_JOURNAL
@@ -274,7 +275,7 @@ void bloom_vtab_args_free(bloom_vtab_args *args){
   memset(args, 0, sizeof(*args));
 }
 
-/* Fails with what makes a column one that triggers do not see as it is stored. */
+/* Fails because triggers do not see a column's values as they are stored; what says why. */
 static int refuse_column(
   bloom_vtab *vtab, const bloom_source *source, const bloom_source_column *column, const char *what
 ){
@@ -285,7 +286,7 @@ static int refuse_column(
                          column->name, source->name, what, source->name, column->name);
 }
 
-/* Makes *name, to be freed, another one. */
+/* Replaces *name, to be freed, by a copy of other. */
 static int replace_name(char **name, const char *other){
   char *copy = sqlite3_mprintf("%s", other);
   if( copy==NULL ) return SQLITE_NOMEM;
@@ -294,7 +295,7 @@ static int replace_name(char **name, const char *other){
   return SQLITE_OK;
 }
 
-/* Finds a key's column; *name is then as the schema has it. */
+/* Sets *column to a key's column, and *name to its name as the schema has it. */
 static int find_key_column(
   bloom_vtab *vtab, const bloom_source *source, char **name, const bloom_source_column **column
 ){
@@ -333,7 +334,7 @@ static int find_equality(
                                " RTRIM", column->name, source->name, column->collation);
 }
 
-/* Fails where the DEFAULT cannot be foreseen, and notes what it is. */
+/* Fails if the DEFAULT cannot be foreseen; else sets args->default_value and its checksum. */
 static int check_default(
   bloom_vtab *vtab, const bloom_source *source, const bloom_source_column *column,
   bloom_vtab_args *args, bloom_vtab_layout *layout
@@ -368,7 +369,8 @@ static int find_namesakes(bloom_vtab *vtab, const bloom_source *source, bloom_vt
       && bloom_source_find(source, made->columns[i])>=0;
   }
   if( sqlite3_stricmp(args->table, made->table)!=0 ){
-    /* Without a function: one that an authorizer denies is an error as of a table that is gone. */
+    /* No SQL function is called: where an authorizer denies one, SQLite returns SQLITE_ERROR, as it
+    ** does where a table is gone. */
     rc = bloom_sql_integer(vtab->connection, &has_table, "SELECT EXISTS(SELECT 1"
                            " FROM \"%w\".sqlite_master WHERE type IN ('table', 'view')"
                            " AND name = %Q COLLATE NOCASE)", vtab->schema, made->table);
@@ -416,7 +418,7 @@ char *bloom_vtab_keys_sql(const bloom_vtab *vtab, const bloom_vtab_args *args, i
                         args->columns[i]);
   }
   sqlite3_str_appendf(sql, " FROM \"%w\".\"%w\"", vtab->schema, args->table);
-  /* No chain of AND: a program may limit the depth of expressions to 10. */
+  /* Not a chain of AND: a program may limit the depth of expressions to 10. */
   sqlite3_str_appendall(sql, is_one ? " WHERE" : " WHERE CASE");
   for(i=0; i<args->num_columns; i++){
     sqlite3_str_appendf(sql, is_one ? " \"%w\".\"%w\" IS NOT NULL"
@@ -429,8 +431,8 @@ char *bloom_vtab_keys_sql(const bloom_vtab *vtab, const bloom_vtab_args *args, i
 
 /* -- Doubt ---------------------------------------------------------------------------------- */
 
-/* Sets vtab->doubt if a trigger of TEMP is on the journal.  There may be the guard of a filter with
-** the same name. */
+/* Sets vtab->doubt if TEMP has a trigger on the journal, or on a table of that name in TEMP; the
+** guard of a filter there does not count. */
 static int check_temp(bloom_vtab *vtab){
   const bloom_follower follower = bloom_vtab_follower(vtab);
   char *guard_text = bloom_guard_text(&follower);
@@ -443,7 +445,7 @@ static int check_temp(bloom_vtab *vtab){
   return rc;
 }
 
-/* Sets *doubt unless the key's columns are what they were. */
+/* Sets *doubt if the key's columns are not what they were. */
 static int check_columns(bloom_vtab *vtab, bloom_vtab_args *args, bloom_vtab_doubt *doubt){
   bloom_vtab_layout now = vtab->layout;
   const int rc = bloom_vtab_read_source(vtab, args, &now);
@@ -458,7 +460,7 @@ static int check_columns(bloom_vtab *vtab, bloom_vtab_args *args, bloom_vtab_dou
   return rc;
 }
 
-/* Sets vtab->schema_doubt to what the schema says, that of TEMP left out. */
+/* Sets vtab->schema_doubt, which is about the filter's own schema. */
 static int find_schema_doubt(bloom_vtab *vtab){
   bloom_vtab_triggers triggers;
   bloom_vtab_doubt doubt;
@@ -475,8 +477,8 @@ static int find_schema_doubt(bloom_vtab *vtab){
   return rc;
 }
 
-/* Looks at what is of another version than when it was looked at last: temporary tables come and go
-** more often than others. */
+/* Sets vtab->doubt, if a version is not that of the last check.  Where only TEMP's is another, only
+** TEMP is checked: its tables come and go more often. */
 static int check_versions(bloom_vtab *vtab, sqlite3_int64 version, sqlite3_int64 temp_version){
   const int is_temp = sqlite3_stricmp(vtab->schema, "temp")==0;
   const int is_same = vtab->is_checked && vtab->checked_version==version
@@ -494,13 +496,13 @@ static int check_versions(bloom_vtab *vtab, sqlite3_int64 version, sqlite3_int64
   return rc;
 }
 
-/* Sets vtab->doubt, if the schema is another since. */
+/* Sets vtab->doubt, if a schema has changed since the last check, and vtab->is_uncommitted. */
 static int check_schema(bloom_vtab *vtab){
   bloom_connection *connection = vtab->connection;
   sqlite3_int64 version = 0, temp_version = 0, is_uncommitted = 0;
   int rc;
   if( vtab->args.table==NULL ) return SQLITE_OK;
-  if( connection->is_running ){ /* not now: it may be in it */
+  if( connection->is_running ){ /* it cannot be read now */
     vtab->is_checked = 0;
     vtab->doubt = BLOOM_VTAB_UNREADABLE_SCHEMA;
     return SQLITE_OK;
@@ -525,7 +527,7 @@ static int check_schema(bloom_vtab *vtab){
 int bloom_vtab_open(bloom_vtab *vtab, bloom_vtab_need need){
   const int is_look_up = need==BLOOM_VTAB_LOOK_UP;
   int rc;
-  /* While its statement runs, the file that the reader is on keeps its name. */
+  /* While a reader is open, its file keeps its name. */
   if( !is_look_up || vtab->reader==NULL ){
     rc = bloom_database_locate(vtab->connection, "bloom", vtab->name, vtab->file, &vtab->schema,
                                &vtab->base.zErrMsg);
@@ -547,7 +549,7 @@ int bloom_vtab_open(bloom_vtab *vtab, bloom_vtab_need need){
   return SQLITE_OK;
 }
 
-/* What a note says of a doubt. */
+/* What a note says of a doubt, behind "because". */
 static const char *const doubt_texts[] = {
   [BLOOM_VTAB_UNREADABLE_SCHEMA] = "the schema cannot be read now",
   [BLOOM_VTAB_DENIED_SCHEMA] = "an authorizer of this connection denies what tells that its"
@@ -575,7 +577,7 @@ char *bloom_vtab_say_doubt(const bloom_vtab *vtab, bloom_vtab_doubt doubt){
   char *words = sqlite3_mprintf(BLOOM_VTAB_SAYS_MAYBE " because %s", doubt_texts[doubt]);
   assert(doubt>BLOOM_VTAB_CERTAIN);
   if( doubt<BLOOM_VTAB_NO_SOURCE ) return words;
-  /* Where 'merge' repairs it, that makes no more anew than it has to. */
+  /* 'merge' before 'rebuild': it makes no more anew than it has to. */
   if( doubt>BLOOM_VTAB_HAS_NAMESAKE ){
     return bloom_command_say(words, vtab->name, "merge", "repairs it");
   }
