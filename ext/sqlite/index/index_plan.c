@@ -86,21 +86,19 @@ static int plan_find_limits(sqlite3_index_info *info, int limits[2]){
   return limits[1]>=0 ? 2 : 1;
 }
 
-/* Returns how many rows a literal LIMIT, with its OFFSET, asks for; 0: it is not known. */
+/* Returns the rows of a literal LIMIT; 0: it is not known.  When SQLite compares a sorter with an
+** index, it leaves OFFSET out of account. */
 static int plan_num_wanted(sqlite3_index_info *info){
-  sqlite3_int64 num_rows = 0;
-  int i, has_limit = 0;
+  sqlite3_value *value = NULL;
+  sqlite3_int64 num_rows;
+  int i;
   for(i=0; i<info->nConstraint; i++){
-    const int op = info->aConstraint[i].op;
-    sqlite3_value *value = op==SQLITE_INDEX_CONSTRAINT_LIMIT || op==SQLITE_INDEX_CONSTRAINT_OFFSET
-      ? bloom_index_literal(info, i) : NULL;
-    if( value==NULL || sqlite3_value_type(value)!=SQLITE_INTEGER ) continue;
-    has_limit |= op==SQLITE_INDEX_CONSTRAINT_LIMIT;
-    if( sqlite3_value_int64(value)>0 && sqlite3_value_int64(value)<1000000 ){
-      num_rows += sqlite3_value_int64(value);
+    if( info->aConstraint[i].op==SQLITE_INDEX_CONSTRAINT_LIMIT ){
+      value = bloom_index_literal(info, i);
     }
   }
-  return has_limit ? (int)num_rows : 0;
+  num_rows = value ? sqlite3_value_int64(value) : 0;
+  return num_rows>0 && num_rows<1000000 ? (int)num_rows : 0;
 }
 
 static int plan_has_blocks(const index_plan *plan){

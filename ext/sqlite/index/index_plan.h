@@ -100,7 +100,7 @@ typedef struct index_plan {
   index_order orders[INDEX_MAX_ORDERS]; /* the order in which rows come */
   int num_orders;
   int num_limits;              /* 1: LIMIT, 2: and OFFSET are the arguments behind conditions */
-  int num_wanted;              /* rows by LIMIT and OFFSET, for costs; 0: not known */
+  int num_wanted;              /* rows of a literal LIMIT, for costs; 0: not known */
   sqlite3_uint64 columns_used; /* SQLite's colUsed: its last bit is for all columns from 63 on */
 } index_plan;
 
