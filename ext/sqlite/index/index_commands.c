@@ -180,12 +180,6 @@ static int index_check_say_missing(const index_checker *checker, sqlite3_int64 i
 
 /* -- Rows ------------------------------------------------------------------------------------ */
 
-/* Returns the generation that has an id. */
-static const index_generation *index_check_generation(const index_layout *layout,
-                                                      sqlite3_int64 id){
-  return &layout->generations[layout->num_generations==2 && id<=layout->bound];
-}
-
 /* Sets *is_found to whether a look-up of a value finds its block: versions of SQLite read some
 ** decimals as neighbouring REALs, so that one made by another has other tokens. */
 static int index_check_look_up(const index_checker *checker, const index_generation *generation,
@@ -257,55 +251,43 @@ static int index_check_pairs(index_checker *checker, const index_generation *gen
   return rc;
 }
 
-/* Compares the entries or zones of a generation with the rows whose ids are first .. last. */
-static int index_check_generation_rows(index_checker *checker, const index_generation *generation,
-                                       sqlite3_int64 first, sqlite3_int64 last){
+/* Compares the entries or zones of a column, in a generation, with all rows that it has. */
+static int index_check_column(index_checker *checker, int number){
   bloom_index *index = checker->index;
-  const index_key *key = &index->config.keys[checker->key];
-  const char *by = key->is_range ? "the zones of " : "";
+  const index_layout *layout = checker->layout;
+  const index_generation *generation = &layout->generations[number];
+  const index_interval own = bloom_index_ids_of_generation(layout, number);
+  const int is_range = index->config.keys[checker->key].is_range;
   index_zone_merge *zones = NULL;
+  index_pairs pairs = {.num_listed = 0};
   index_spans *spans;
-  index_pairs pairs;
   uint32_t missing = UINT32_MAX, block;
-  int has_row = 1, is_found = 1;
-  int rc = bloom_index_spans_read(index, checker->layout, generation, &spans);
-  memset(&pairs, 0, sizeof(pairs));
+  int is_found = 1, rc = bloom_index_spans_read(index, layout, generation, &spans);
   if( rc==SQLITE_OK ){
-    rc = key->is_range ? bloom_index_zones_start(index, generation, checker->key, &zones)
+    rc = is_range ? bloom_index_zones_start(index, generation, checker->key, &zones)
       : bloom_index_pairs_start(&pairs, index, generation, checker->key);
   }
-  sqlite3_bind_int64(checker->rows, 1, first);
-  sqlite3_bind_int64(checker->rows, 2, last);
-  while( rc==SQLITE_OK && has_row && missing==UINT32_MAX ){
-    rc = bloom_sql_step(index->connection, checker->rows);
-    has_row = rc==SQLITE_ROW;
-    if( has_row ){
-      const sqlite3_int64 id = sqlite3_column_int64(checker->rows, 0);
-      sqlite3_value *value = sqlite3_column_value(checker->rows, checker->key + 1);
-      const uint32_t num_spans = spans->num_spans;
-      rc = bloom_index_spans_add(spans, id, &block);
-      if( rc==SQLITE_OK && spans->num_spans>num_spans ){
-        bloom_index_spans_free(index); /* what was added is in memory alone */
-        spans = NULL;
-        rc = index_check_say_missing(checker, id, by);
-        break;
-      }
-      if( rc==SQLITE_OK && zones ){
-        rc = bloom_index_zones_check(zones, block, value, &is_found);
-        if( rc==SQLITE_OK && !is_found ){
-          rc = index_check_say_missing(checker, id, by);
-          break;
-        }
-      }else if( rc==SQLITE_OK ){
-        rc = bloom_index_pairs_add(&pairs, block, value);
-      }
-    }else if( rc==SQLITE_DONE ){
-      rc = SQLITE_OK;
+  sqlite3_bind_int64(checker->rows, 1, own.first);
+  sqlite3_bind_int64(checker->rows, 2, own.last<layout->covered ? own.last : layout->covered);
+  while( rc==SQLITE_OK && is_found && missing==UINT32_MAX
+        && (rc = bloom_sql_step(index->connection, checker->rows))==SQLITE_ROW ){
+    const sqlite3_int64 id = sqlite3_column_int64(checker->rows, 0);
+    sqlite3_value *value = sqlite3_column_value(checker->rows, checker->key + 1);
+    rc = bloom_index_spans_add(spans, id, &block);
+    /* A span that is added is in memory alone. */
+    is_found = spans->num_spans==generation->num_spans;
+    if( rc==SQLITE_OK && is_found ){
+      rc = is_range ? bloom_index_zones_check(zones, block, value, &is_found)
+        : bloom_index_pairs_add(&pairs, block, value);
     }
-    if( rc==SQLITE_OK && (!has_row || bloom_index_pairs_bytes(&pairs)>=INDEX_MAX_BYTES) ){
+    if( rc==SQLITE_OK && !is_found ){
+      rc = index_check_say_missing(checker, id, is_range ? "the zones of " : "");
+    }
+    if( rc==SQLITE_OK && bloom_index_pairs_bytes(&pairs)>=INDEX_MAX_BYTES ){
       rc = index_check_pairs(checker, generation, &pairs, &missing);
     }
   }
+  if( rc==SQLITE_DONE ) rc = index_check_pairs(checker, generation, &pairs, &missing);
   sqlite3_reset(checker->rows);
   if( rc==SQLITE_OK && missing!=UINT32_MAX ){
     rc = index_check_find_row(checker, generation, spans, missing);
@@ -315,21 +297,6 @@ static int index_check_generation_rows(index_checker *checker, const index_gener
   return rc;
 }
 
-/* Compares the entries or zones of a column with all rows. */
-static int index_check_column(index_checker *checker){
-  const index_layout *layout = checker->layout;
-  int rc;
-  if( layout->num_generations==1 ){
-    return index_check_generation_rows(checker, &layout->generations[0], INT64_MIN,
-                                       layout->covered);
-  }
-  rc = index_check_generation_rows(checker, index_check_generation(layout, INT64_MIN), INT64_MIN,
-                                   layout->bound);
-  if( rc!=SQLITE_OK || *checker->finding || layout->bound>=layout->covered ) return rc;
-  return index_check_generation_rows(checker, &layout->generations[0], layout->bound + 1,
-                                     layout->covered);
-}
-
 /* -- The whole ------------------------------------------------------------------------------- */
 
 static int index_check_rows(bloom_index *index, const index_layout *layout, char **finding){
@@ -337,9 +304,11 @@ static int index_check_rows(bloom_index *index, const index_layout *layout, char
   char *condition = sqlite3_mprintf("BETWEEN ?1 AND ?2 AND x.\"%w\" NOT IN (SELECT c.id FROM "
                                     "\"%w\".\"%w_changed\" AS c UNION ALL SELECT -1)",
                                     index->columns.id_name, index->schema, index->name);
-  int rc = condition ? bloom_index_source_rows(index, &checker.rows, condition) : SQLITE_NOMEM;
-  for(; checker.key<index->config.num_keys && rc==SQLITE_OK && *finding==NULL; checker.key++){
-    rc = index_check_column(&checker);
+  int i, rc = condition ? bloom_index_source_rows(index, &checker.rows, condition) : SQLITE_NOMEM;
+  for(; checker.key<index->config.num_keys; checker.key++){
+    for(i=0; i<layout->num_generations && rc==SQLITE_OK && *finding==NULL; i++){
+      rc = index_check_column(&checker, i);
+    }
   }
   sqlite3_finalize(checker.rows);
   sqlite3_free(condition);

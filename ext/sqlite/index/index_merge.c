@@ -147,20 +147,21 @@ static int merge_changed_rows(index_merge_state *merge, sqlite3_int64 *num_left)
   return bloom_sql_end(ids, rc);
 }
 
-/* Adds at most max_rows rows, 1 or more, behind what is covered. */
-static int merge_new_rows(index_merge_state *merge, sqlite3_int64 max_rows){
-  const sqlite3_int64 covered = merge->layout.covered;
+/* Adds rows whose ids are first .. last, at most max_rows: new ones, or, is_again, those that the
+** second generation lacks.  Sets *are_all if there are no others. */
+static int merge_rows_of_ids(index_merge_state *merge, sqlite3_int64 first, sqlite3_int64 last,
+                             sqlite3_int64 max_rows, int is_again, int *are_all){
   sqlite3_stmt *rows = NULL;
-  int rc;
-  if( merge->layout.has_covered && covered==INT64_MAX ) return SQLITE_OK;
-  rc = bloom_index_source_rows(merge->index, &rows, ">= ?1");
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 1, merge->layout.has_covered ? covered + 1
-                                              : INT64_MIN);
-  while( rc==SQLITE_OK && max_rows>0
-        && (rc = bloom_sql_step(merge->index->connection, rows))==SQLITE_ROW ){
-    rc = merge_add_row(merge, rows, 1);
-    max_rows--;
+  int rc = bloom_index_source_rows(merge->index, &rows, "BETWEEN ?1 AND ?2");
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 1, first);
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 2, last);
+  for(; rc==SQLITE_OK && max_rows>0; max_rows--){
+    rc = bloom_sql_step(merge->index->connection, rows);
+    if( rc!=SQLITE_ROW ) break;
+    rc = is_again ? merge_add_entries(merge, 1, rows) : merge_add_row(merge, rows, 1);
+    if( is_again ) merge->layout.bound = sqlite3_column_int64(rows, 0);
   }
+  *are_all = rc==SQLITE_DONE;
   merge_keep_words(merge, rc);
   return bloom_sql_end(rows, rc);
 }
@@ -245,26 +246,18 @@ static int merge_end_rebuild(index_merge_state *merge){
   return rc;
 }
 
-/* Adds further rows to the second generation, at most max_rows.  is_first: it has none yet. */
-static int merge_go_on_rebuild(index_merge_state *merge, int is_first, sqlite3_int64 max_rows){
-  index_layout *layout = &merge->layout;
-  sqlite3_stmt *rows = NULL;
-  int rc = bloom_index_source_rows(merge->index, &rows, "BETWEEN ?1 AND ?2");
-  if( !is_first && layout->bound==INT64_MAX ) max_rows = 0;
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 1, is_first ? INT64_MIN : layout->bound
-                                              + (layout->bound<INT64_MAX));
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 2, layout->covered);
-  while( rc==SQLITE_OK && max_rows>0
-        && (rc = bloom_sql_step(merge->index->connection, rows))==SQLITE_ROW ){
-    rc = merge_add_entries(merge, 1, rows);
-    layout->bound = sqlite3_column_int64(rows, 0);
-    max_rows--;
+/* Adds further rows to the second generation, at most max_rows.  It has none while its bound is the
+** lowest id. */
+static int merge_go_on_rebuild(index_merge_state *merge, sqlite3_int64 max_rows){
+  const index_layout *layout = &merge->layout;
+  int are_all = layout->bound==INT64_MAX, rc = SQLITE_OK;
+  if( !are_all ){
+    rc = merge_rows_of_ids(merge, layout->bound + (layout->bound>INT64_MIN), layout->covered,
+                           max_rows, 1, &are_all);
   }
-  if( rc==SQLITE_DONE || (rc==SQLITE_OK && layout->bound>=layout->covered) ){
-    rc = merge_flush(merge);
-    if( rc==SQLITE_OK ) rc = merge_end_rebuild(merge);
-  }
-  return bloom_sql_end(rows, rc);
+  if( rc!=SQLITE_OK || !(are_all || layout->bound>=layout->covered) ) return rc;
+  rc = merge_flush(merge);
+  return rc==SQLITE_OK ? merge_end_rebuild(merge) : rc;
 }
 
 /* -- The whole ------------------------------------------------------------------------------- */
@@ -344,18 +337,21 @@ static int merge_is_rebuild_due(index_merge_state *merge, index_choice *choice, 
 }
 
 /* Takes changed and new rows, at most max_rows, and goes on with a rebuild. */
-static int merge_take_rows(index_merge_state *merge, sqlite3_int64 max_rows, int is_first){
-  const int is_all = max_rows==INDEX_MERGE_ALL;
+static int merge_take_rows(index_merge_state *merge, sqlite3_int64 max_rows){
+  const index_layout *layout = &merge->layout;
   sqlite3_int64 num_left = max_rows;
-  int rc = merge_changed_rows(merge, &num_left);
+  int ignored, rc = merge_changed_rows(merge, &num_left);
   if( rc==SQLITE_OK && num_left>0 ){
-    rc = merge_new_rows(merge, num_left);
-    if( rc==SQLITE_OK ) merge->done_until = merge->layout.covered;
+    if( !layout->has_covered || layout->covered<INT64_MAX ){
+      rc = merge_rows_of_ids(merge, layout->has_covered ? layout->covered + 1 : INT64_MIN,
+                             INT64_MAX, num_left, 0, &ignored);
+    }
+    merge->done_until = layout->covered;
   }
-  if( rc==SQLITE_OK && merge->layout.num_generations==2 ){
+  if( rc==SQLITE_OK && layout->num_generations==2 ){
     sqlite3_int64 num_again = MERGE_REBUILD_SHARE*merge->num_taken;
     if( num_again<INDEX_REBUILD_LEAST ) num_again = INDEX_REBUILD_LEAST;
-    rc = merge_go_on_rebuild(merge, is_first, is_all ? INDEX_MERGE_ALL : num_again);
+    rc = merge_go_on_rebuild(merge, max_rows==INDEX_MERGE_ALL ? INDEX_MERGE_ALL : num_again);
   }
   return rc;
 }
@@ -374,7 +370,7 @@ int bloom_index_merge_core(bloom_index *index, const index_layout *before, sqlit
   }
   bloom_index_choice_free(&choice);
   if( rc==SQLITE_OK && !*wants_rebuild ){
-    rc = merge_take_rows(merge, max_rows, is_due);
+    rc = merge_take_rows(merge, max_rows);
     /* Where the numbers of blocks ran out, larger ones are to be chosen. */
     for(i=0; rc==SQLITE_FULL && i<merge->layout.num_generations; i++){
       const index_spans *spans = merge->generations[i].spans;
