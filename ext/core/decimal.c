@@ -1,16 +1,7 @@
 /*
-** Decimal text: the table of digits, and values with a sign or more than eight digits.
+** Decimal text of values with a sign or more than eight digits.
 */
 #include "decimal.h"
-
-#define ONES(tens) tens "0\0" tens "1\0" tens "2\0" tens "3\0" tens "4\0" \
-                   tens "5\0" tens "6\0" tens "7\0" tens "8\0" tens "9\0"
-#define TENS(hundreds) ONES(hundreds "0") ONES(hundreds "1") ONES(hundreds "2") ONES(hundreds "3") \
-  ONES(hundreds "4") ONES(hundreds "5") ONES(hundreds "6") ONES(hundreds "7") ONES(hundreds "8") \
-  ONES(hundreds "9")
-const char bloom_digit_triples[4001] =
-  TENS("0") TENS("1") TENS("2") TENS("3") TENS("4")
-  TENS("5") TENS("6") TENS("7") TENS("8") TENS("9");
 
 unsigned bloom_decimal_words_long(int64_t value, uint64_t text[3]){
   /* Negated as unsigned: -INT64_MIN does not fit in int64_t. */

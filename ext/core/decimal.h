@@ -2,9 +2,8 @@
 ** An integer's decimal text, as SQL's CAST(x AS TEXT) returns it: by the default rule these are
 ** the key bytes of an INTEGER.
 **
-** Three digits are rendered at a time: a fixed-point number has the first three as its integer
-** part; multiplied by 1000, it has the next three there.  The text stays in registers, so that
-** hashing it needs no round trip through memory.
+** Eight digits are rendered side by side, in the bytes of a word: the text stays in registers, so
+** that hashing it needs no round trip through memory.
 */
 #ifndef BLOOM_CORE_DECIMAL_H
 #define BLOOM_CORE_DECIMAL_H
@@ -18,21 +17,6 @@
 /* Room for a text: -9223372036854775808 has 20 bytes, and three words are written. */
 #define BLOOM_DECIMAL_MAX_BYTES 24
 
-/* "000\0" "001\0" ... "999\0": 4 KB, which stay in the L1 cache while they are used. */
-extern const char bloom_digit_triples[4001];
-
-/* Returns the integer part, below 1000, of a fixed-point number as text of three digits, the
-** first in the lowest byte. */
-static inline uint32_t bloom_three_digits(uint64_t number, unsigned num_fraction_bits){
-  const size_t whole = (size_t)(number >> num_fraction_bits);
-  assert( whole<1000 );
-  return bloom_load32_le((const uint8_t *)bloom_digit_triples + 4*whole);
-}
-
-static inline uint64_t bloom_fraction_of(uint64_t number, unsigned num_fraction_bits){
-  return number & (((uint64_t)1 << num_fraction_bits) - 1);
-}
-
 /* Returns the number of digits '0' in front of the first other one, or of the last. */
 static inline unsigned bloom_leading_zeros(uint64_t text){
   uint64_t digits = (text ^ 0x3030303030303030u) | (uint64_t)1 << 56;
@@ -45,15 +29,16 @@ static inline unsigned bloom_leading_zeros(uint64_t text){
 #endif
 }
 
-/* Returns eight decimal digits of value < 10^8 as text, the first in the lowest byte. */
+/* Returns eight decimal digits of value < 10^8 as text, the first in the lowest byte: two numbers
+** of four digits are split into four of two, and those into eight.  x*10486 >> 20 is x / 100 below
+** 10^4, x*103 >> 10 is x / 10 below 100. */
 static inline uint64_t bloom_eight_digits(uint32_t value){
-  uint64_t number = value * (uint64_t)351843721; /* 2^45 / 10^5, rounded up */
-  uint64_t text = bloom_three_digits(number, 45);
+  uint64_t text = value / 10000 | (uint64_t)(value % 10000) << 32;
+  uint64_t tens = text * 10486 >> 20 & 0x0000007f0000007fu;
   assert( value<100000000 );
-  number = bloom_fraction_of(number, 45) * 1000;
-  text |= (uint64_t)bloom_three_digits(number, 45) << 24;
-  number = bloom_fraction_of(number, 45) * 100;
-  return text | (uint64_t)(bloom_three_digits(number, 45) >> 8) << 48;
+  text = tens | (text - 100*tens) << 16;
+  tens = text * 103 >> 10 & 0x000f000f000f000fu;
+  return (tens | (text - 10*tens) << 8) + 0x3030303030303030u;
 }
 
 /* Does what bloom_decimal_words() does, for values that are negative or have nine digits or

@@ -140,13 +140,15 @@ static int set_text(equal_forms *forms, sqlite3_value *value){
   const uint8_t *text = sqlite3_value_text(value);
   const size_t num_bytes = (size_t)sqlite3_value_bytes(value);
   const uint8_t *nul;
+  int is_number;
   if( text==NULL ) return SQLITE_NOMEM;
-  if( bloom_bytes_are_integer(text, num_bytes) ){
+  is_number = bloom_bytes_may_be_number(text, num_bytes);
+  if( is_number==BLOOM_IS_INTEGER ){
     forms->is_integer = 1;
     forms->integer = sqlite3_value_int64(value);
     return SQLITE_OK;
   }
-  if( bloom_bytes_may_be_number(text, num_bytes) ){
+  if( is_number ){
     set_real(forms, sqlite3_value_double(value));
     if( is_large_real(forms->real) && forms->real>=-TWO_63 && forms->real<=TWO_63 ){
       forms->is_integer = 1;

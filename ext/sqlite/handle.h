@@ -44,6 +44,15 @@ typedef struct bloom_handle {
 
 #define BLOOM_ONE_KEY (-1) /* which may be a tuple */
 
+/* Returns where to write a filter into a handle's bytes, behind num_before others, so that its bits,
+** which begin bits_at bytes behind that, begin a cache line, as each block of Parquet's then lies
+** within one.  The handle has room for BLOOM_HANDLE_SLACK bytes more than these. */
+#define BLOOM_HANDLE_SLACK 64
+static inline uint8_t *bloom_handle_room(bloom_handle *handle, size_t num_before, size_t bits_at){
+  uint8_t *bytes = handle->bytes + num_before;
+  return bytes + (size_t)(0 - (uintptr_t)bytes - bits_at) % BLOOM_HANDLE_SLACK;
+}
+
 /* Opens a handle on a connection, with room for num_bytes that the caller fills and reads into its
 ** filter.  SQLITE_OK with *opened set; SQLITE_NOMEM; or SQLITE_FULL: all are open, or a 32-bit
 ** process has used up its numbers. */

@@ -147,29 +147,15 @@ static inline uint32_t remainder_of(uint32_t probe, uint64_t reciprocal, uint64_
 #endif
 }
 
-/* How many probes are tested before a branch.  Which probe decides is random, and a
-** mispredicted branch costs more than probes tested in vain. */
-#define PROBES_PER_BRANCH 6
-
+/* Probes are tested by eight before a branch: which probe decides is random, and a mispredicted
+** branch costs more than probes tested in vain. */
 static int leveldb_may_contain(const bloom_filter *filter, bloom_hash_value hash){
-  const uint64_t reciprocal = filter->reciprocal;
   const uint64_t num_bits = filter->shape.num_slots;
-  const uint8_t *bits = filter->bits;
   const uint32_t delta = bloom_leveldb_delta((uint32_t)hash);
-  uint32_t probe = (uint32_t)hash;
-  uint32_t num_left = filter->shape.num_probes;
-  uint32_t is_set = 1;
-  uint32_t j;
-  if( num_bits==0 ) return 0;
-  while( num_left>=PROBES_PER_BRANCH ){
-    for(j=0; j<PROBES_PER_BRANCH; j++, probe+=delta){
-      is_set &= get_bit(bits, remainder_of(probe, reciprocal, num_bits));
-    }
-    num_left -= PROBES_PER_BRANCH;
-    if( num_left==0 || !is_set ) return (int)is_set;
-  }
-  for(; num_left; num_left--, probe+=delta){
-    is_set &= get_bit(bits, remainder_of(probe, reciprocal, num_bits));
+  uint32_t probe = (uint32_t)hash, is_set = num_bits>0, j;
+  for(j=0; j<filter->shape.num_probes; j++, probe+=delta){
+    if( j%8==0 && !is_set ) return 0;
+    is_set &= get_bit(filter->bits, remainder_of(probe, filter->reciprocal, num_bits));
   }
   return (int)is_set;
 }

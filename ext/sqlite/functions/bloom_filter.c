@@ -34,25 +34,12 @@
 /* The most combinations that a row is looked up by; with more it may be there. */
 #define MAX_COMBINATIONS 64
 
-#define FILTER_LINE_BYTES 64
-
 /* Memory set to zero is an aggregate that saw no row. */
 typedef struct filter_state {
   bloom_hash_queue queue;
   bloom_equal_kinds kinds;
   int num_keys; /* of a row; 0 before the first */
 } filter_state;
-
-/* The first cache line of a handle's bytes; the blocks begin at a later line. */
-typedef struct equal_filter {
-  int (*may_contain)(const uint8_t *blocks, uint64_t num_blocks, uint64_t hash);
-  const uint8_t *blocks;
-  uint64_t num_blocks;
-  bloom_equal_kinds kinds;
-} equal_filter;
-
-#define FILTER_HEAD_BYTES \
-  ((sizeof(equal_filter) + FILTER_LINE_BYTES - 1) / FILTER_LINE_BYTES * FILTER_LINE_BYTES)
 
 /* The hashes of a row; none if one of its keys is NULL. */
 typedef struct row_hashes {
@@ -178,48 +165,44 @@ void bloom_filter_inverse(sqlite3_context *context, int num_keys, sqlite3_value 
 
 /* ---- Looking up ------------------------------------------------------------------------- */
 
-static inline int has_hash(const equal_filter *filter, uint64_t hash){
-  return filter->may_contain(filter->blocks, filter->num_blocks, hash);
+/* A handle's bytes are the kinds of its keys, then the filter. */
+static bloom_equal_kinds *kinds_of(bloom_handle *handle){
+  return (bloom_equal_kinds *)handle->bytes; /* two char */
 }
 
-static int test_row(equal_filter *filter, int num_keys, sqlite3_value **keys){
+static inline int has_hash(const bloom_filter *filter, uint64_t hash){
+  return filter->encoding->may_contain(filter, hash);
+}
+
+static int test_row(bloom_handle *handle, int num_keys, sqlite3_value **keys){
   row_hashes row;
   int i;
-  if( hash_row(&filter->kinds, 1, num_keys, keys, &row)!=SQLITE_OK ) return BLOOM_TEST_NOMEM;
+  if( hash_row(kinds_of(handle), 1, num_keys, keys, &row)!=SQLITE_OK ) return BLOOM_TEST_NOMEM;
   if( row.num_hashes==0 ) return BLOOM_TEST_NULL;
   if( row.is_maybe ) return 1;
-  for(i=0; i<row.num_hashes && !has_hash(filter, row.hashes[i]); i++){}
+  for(i=0; i<row.num_hashes && !has_hash(&handle->filter, row.hashes[i]); i++){}
   return i<row.num_hashes;
 }
 
 static int test_keys(void *data, int num_keys, sqlite3_value **keys){
-  equal_filter *filter = data;
+  bloom_handle *handle = data;
   uint64_t hash;
-  if( num_keys==1 && bloom_has_one_hash(keys[0], &hash) ) return has_hash(filter, hash);
-  return test_row(filter, num_keys, keys);
+  if( num_keys==1 && bloom_has_one_hash(keys[0], &hash) ) return has_hash(&handle->filter, hash);
+  return test_row(handle, num_keys, keys);
 }
 
 /* Writes the filter into a handle with room for it. */
 static void write_filter_handle(bloom_handle *handle, const filter_state *state,
                                 const bloom_shape *shape){
-  const size_t num_block_bytes = (size_t)shape->num_slots * BLOOM_SPLIT_BLOCK_BYTES;
-  const bloom_hash_run *runs = bloom_hash_queue_runs(&state->queue);
-  const bloom_parquet_kernels *kernels = bloom_parquet_best_kernels();
-  uint8_t *line = handle->bytes + (size_t)(0 - (uintptr_t)handle->bytes) % FILTER_LINE_BYTES;
-  equal_filter *filter = (void *)line;
-  uint8_t *blocks = line + FILTER_HEAD_BYTES;
-  *filter = (equal_filter){
-    .may_contain = kernels->may_contain,
-    .blocks = blocks,
-    .num_blocks = shape->num_slots,
-    .kinds = state->kinds,
-  };
-  memset(blocks, 0, num_block_bytes);
-  for(; runs; runs=runs->next){
-    kernels->add(blocks, shape->num_slots, runs->hashes, runs->num_hashes);
-  }
+  const bloom_encoding *encoding = &bloom_encoding_parquet;
+  const size_t num_header_bytes = shape->num_bytes - (size_t)shape->num_bits / 8;
+  uint8_t *bytes = bloom_handle_room(handle, sizeof(bloom_equal_kinds), num_header_bytes);
+  encoding->clear(shape, bytes);
+  encoding->add(shape, bytes, bloom_hash_queue_runs(&state->queue));
+  encoding->read(bytes, shape->num_bytes, &handle->filter);
+  *kinds_of(handle) = state->kinds;
   handle->test = test_keys;
-  handle->test_data = filter;
+  handle->test_data = handle;
   handle->num_keys = state->num_keys;
 }
 
@@ -237,8 +220,8 @@ static void give_handle(sqlite3_context *context, const filter_state *state){
   if( bloom_db_has_few_digits(connection->db) ) return; /* NULL: cells do not tell */
   if( state==NULL ) state = &without_rows;
   if( find_filter_shape(context, state->queue.num_hashes, &shape)!=SQLITE_OK ) return;
-  rc = bloom_handle_open(connection, FILTER_LINE_BYTES + FILTER_HEAD_BYTES + shape.num_bytes,
-                         &handle);
+  rc = bloom_handle_open(connection, sizeof(bloom_equal_kinds) + BLOOM_HANDLE_SLACK
+                                          + shape.num_bytes, &handle);
   if( rc==SQLITE_NOMEM ) sqlite3_result_error_nomem(context);
   if( rc!=SQLITE_OK ) return; /* none left: NULL */
   write_filter_handle(handle, state, &shape);

@@ -86,17 +86,11 @@ void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **a
 /* Before 3.43 SQLite copies the BLOB that a scalar subquery returns for each row of the outer
 ** query. It never copies what a pointer value points to. */
 
-/* The alignment of a filter's bits, so that a block of Parquet's lies within one cache
-** line. */
-#define CACHE_LINE_BYTES 64
-
-/* Copies a filter into a handle that has room for it and one cache line more, so that its
-** bits can begin a line.  SQLITE_OK or SQLITE_INTERRUPT. */
+/* Copies a filter into a handle that has room for it.  SQLITE_OK or SQLITE_INTERRUPT. */
 static int fill_handle(sqlite3 *db, bloom_handle *handle, const bloom_filter *filter){
   const size_t num_bytes = filter->shape.num_bytes;
   const size_t bits_at = num_bytes ? (size_t)(filter->bits - filter->bytes) : 0;
-  uint8_t *bytes =
-      handle->bytes + (size_t)(0 - (uintptr_t)handle->bytes - bits_at) % CACHE_LINE_BYTES;
+  uint8_t *bytes = bloom_handle_room(handle, 0, bits_at);
   if( bloom_copy_bytes(db, bytes, filter->bytes, num_bytes)!=SQLITE_OK ) return SQLITE_INTERRUPT;
   bloom_filter_read(bytes, num_bytes, &handle->filter);
   return SQLITE_OK;
@@ -111,7 +105,7 @@ void bloom_open(sqlite3_context *context, int num_args, sqlite3_value **args){
   int rc;
   (void)num_args;
   if( filter==NULL ) return;
-  rc = bloom_handle_open(connection, filter->shape.num_bytes + CACHE_LINE_BYTES, &handle);
+  rc = bloom_handle_open(connection, filter->shape.num_bytes + BLOOM_HANDLE_SLACK, &handle);
   if( rc==SQLITE_NOMEM ){
     sqlite3_result_error_nomem(context);
   }else if( rc==SQLITE_FULL ){

@@ -273,11 +273,8 @@ int bloom_text_may_be_number(sqlite3_value *value){
 }
 
 int bloom_bytes_may_be_number(const uint8_t *text, size_t num_bytes){
-  return form_of((const char *)text, num_bytes)!=FORM_TEXT;
-}
-
-int bloom_bytes_are_integer(const uint8_t *text, size_t num_bytes){
-  return form_of((const char *)text, num_bytes)==FORM_INTEGER;
+  const text_form form = form_of((const char *)text, num_bytes);
+  return form==FORM_INTEGER ? BLOOM_IS_INTEGER : form!=FORM_TEXT;
 }
 
 int bloom_text_is_number(sqlite3_value *value){

@@ -101,12 +101,11 @@ int bloom_plain_text_hash(
   bloom_equality rule, const uint8_t *text, size_t num_bytes, bloom_key_hashes *hashes
 );
 
-/* Returns 1 if a TEXT may look like a number to SQLite; the second takes its bytes. */
+/* Returns 1 if a TEXT may look like a number to SQLite; the second takes its bytes, and returns
+** BLOOM_IS_INTEGER if it is one of 64 bits. */
+#define BLOOM_IS_INTEGER 2
 int bloom_text_may_be_number(sqlite3_value *value);
 int bloom_bytes_may_be_number(const uint8_t *text, size_t num_bytes);
-
-/* Returns 1 if a TEXT is a 64-bit integer to numeric affinity. */
-int bloom_bytes_are_integer(const uint8_t *text, size_t num_bytes);
 
 /* Returns 1 if a TEXT surely looks like a number to SQLite. */
 int bloom_text_is_number(sqlite3_value *value);
