@@ -20,8 +20,9 @@ uint64_t bloom_xxh64(const uint8_t *bytes, size_t num_bytes){
 }
 
 uint64_t bloom_xxh3(const uint8_t *bytes, size_t num_bytes){
-  assert( bytes );
-  return XXH3_64bits(bytes, num_bytes);
+  static const uint8_t no_bytes[1] = {0};
+  assert( bytes || num_bytes==0 );
+  return XXH3_64bits(bytes ? bytes : no_bytes, num_bytes);
 }
 
 /* -- SipHash-2-4: 2 rounds for every 8 bytes, 4 at the end ------------------ */
@@ -87,7 +88,6 @@ static uint64_t multiply_high(uint64_t a, uint64_t b){
 }
 
 uint64_t bloom_partition_of(const uint8_t *key, size_t num_bytes, uint64_t num_partitions){
-  static const uint8_t no_bytes[1] = {0};
-  assert( num_partitions>0 && (key || num_bytes==0) );
-  return multiply_high(XXH3_64bits(key ? key : no_bytes, num_bytes), num_partitions);
+  assert( num_partitions>0 );
+  return multiply_high(bloom_xxh3(key, num_bytes), num_partitions);
 }

@@ -16,7 +16,8 @@
 ** num_bytes is 0. */
 uint64_t bloom_xxh64(const uint8_t *bytes, size_t num_bytes);
 
-/* Returns XXH3_64bits, XXH3's 64-bit hash without seed or secret; bytes is not NULL. */
+/* Returns XXH3_64bits, XXH3's 64-bit hash without seed or secret; bytes may be NULL if num_bytes is
+** 0. */
 uint64_t bloom_xxh3(const uint8_t *bytes, size_t num_bytes);
 
 /* Returns SipHash-2-4 under secret, BLOOM_SIPHASH_SECRET_BYTES, without which it can neither be

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "../core/debug.h"
-#include "../core/hash.h"
 #include "handle.h"
 
 /* Under SQLite's own mutex for applications. */
@@ -114,19 +113,5 @@ int bloom_copy_bytes(sqlite3 *db, uint8_t *to, const uint8_t *from, size_t num_b
     if( offset && bloom_db_is_interrupted(db) ) return SQLITE_INTERRUPT;
     memcpy(to + offset, from + offset, bloom_step_of(num_bytes - offset));
   }
-  return SQLITE_OK;
-}
-
-int bloom_hash_of_bytes(sqlite3 *db, const uint8_t *bytes, size_t num_bytes, uint64_t *hash){
-  uint64_t hashes[2]; /* of what came before, and of a step */
-  size_t offset;
-  /* The number is the hash itself: each of 2^64 - 1 partitions has one, and the first has two. */
-  hashes[0] = bloom_partition_of(bytes, bloom_step_of(num_bytes), UINT64_MAX);
-  for(offset=BLOOM_STEP_BYTES; offset<num_bytes; offset+=BLOOM_STEP_BYTES){
-    if( bloom_db_is_interrupted(db) ) return SQLITE_INTERRUPT;
-    hashes[1] = bloom_partition_of(bytes + offset, bloom_step_of(num_bytes - offset), UINT64_MAX);
-    hashes[0] = bloom_partition_of((const uint8_t *)hashes, sizeof(hashes), UINT64_MAX);
-  }
-  *hash = hashes[0];
   return SQLITE_OK;
 }

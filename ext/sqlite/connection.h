@@ -55,7 +55,4 @@ void bloom_stoppable_init(bloom_stoppable *stoppable, sqlite3 *db, const bloom_f
 /* Copies bytes that do not overlap; (NULL, 0) is none.  SQLITE_OK or SQLITE_INTERRUPT. */
 int bloom_copy_bytes(sqlite3 *db, uint8_t *to, const uint8_t *from, size_t num_bytes);
 
-/* Sets *hash to a hash of bytes, for rowids.  SQLITE_OK or SQLITE_INTERRUPT. */
-int bloom_hash_of_bytes(sqlite3 *db, const uint8_t *bytes, size_t num_bytes, uint64_t *hash);
-
 #endif

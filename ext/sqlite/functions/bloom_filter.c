@@ -59,7 +59,8 @@ static int hash_key(bloom_equal_kinds *kinds, int is_query, int num_keys, sqlite
     return SQLITE_NOMEM;
   }
   if( is_number ) return bloom_cell_hashes(key, is_query, hashes);
-  if( bloom_has_one_hash(key, &hashes->hashes[0]) ) return SQLITE_OK;
+  /* Of a single key that was tried before. */
+  if( num_keys>1 && bloom_has_one_hash(key, &hashes->hashes[0]) ) return SQLITE_OK;
   return bloom_equal_hashes_of(kinds, is_query, key, hashes);
 }
 

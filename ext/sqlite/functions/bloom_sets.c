@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../../core/bloomfile/bloomfile.h"
+#include "../../core/hash.h"
 #include "../connection.h"
 #include "../errors.h"
 #include "../handle.h"
@@ -285,10 +286,8 @@ static int sets_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
   rc = bloom_bloomfile_sets(&stoppable.filter, hash, sets->mask, NULL);
   if( rc<=0 ) return rc<0 ? SQLITE_INTERRUPT : SQLITE_OK;
   if( cursor->wants_rowids ){
-    rc = bloom_hash_of_bytes(cursor->db, file->bytes, file->shape.num_bytes,
-                             &sets->first_rowid);
-    if( rc!=SQLITE_OK ) return rc;
-    sets->first_rowid += hash;
+    if( bloom_db_is_interrupted(cursor->db) ) return SQLITE_INTERRUPT;
+    sets->first_rowid = bloom_xxh3(file->bytes, file->shape.num_bytes) + hash;
   }
   sets_next(cursor);
   return SQLITE_OK;

@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#include "../../core/hash.h"
 #include "../connection.h"
 #include "../source/sql.h"
 #include "../vtab/vtab.h"
@@ -311,9 +312,7 @@ static int info_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
     sqlite3_free(*error);
     *error = words;
   }
-  if( rc==SQLITE_OK && cursor->wants_rowids ){
-    rc = bloom_hash_of_bytes(info->connection->db, (const uint8_t *)name, strlen(name), &rowid);
-  }
+  if( cursor->wants_rowids ) rowid = bloom_xxh3((const uint8_t *)name, strlen(name));
   bloom_connection_release(info->connection);
   info->connection = NULL;
   cursor->rowid = (sqlite3_int64)rowid;
