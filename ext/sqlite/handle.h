@@ -44,8 +44,8 @@ typedef struct bloom_handle {
 
 #define BLOOM_ONE_KEY (-1) /* which may be a tuple */
 
-/* Returns where to write a filter into a handle's bytes, behind num_before others, so that its bits,
-** which begin bits_at bytes behind that, begin a cache line, as each block of Parquet's then lies
+/* Returns where to write a filter into a handle's bytes, behind num_before others: so that its
+** bits, which begin bits_at bytes behind that, begin a cache line, and each block of Parquet's lies
 ** within one.  The handle has room for BLOOM_HANDLE_SLACK bytes more than these. */
 #define BLOOM_HANDLE_SLACK 64
 static inline uint8_t *bloom_handle_room(bloom_handle *handle, size_t num_before, size_t bits_at){
