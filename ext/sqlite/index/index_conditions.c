@@ -14,20 +14,20 @@
 #include <string.h>
 
 const index_kind bloom_index_kinds[INDEX_NUM_KINDS] = {
-  [INDEX_EQ]      = {SQLITE_INDEX_CONSTRAINT_EQ,     "=",       INDEX_EQUALITY},
-  [INDEX_IS]      = {SQLITE_INDEX_CONSTRAINT_IS,     "IS",      INDEX_EQUALITY},
-  [INDEX_GT]      = {SQLITE_INDEX_CONSTRAINT_GT,     ">",       INDEX_RANGE},
-  [INDEX_GE]      = {SQLITE_INDEX_CONSTRAINT_GE,     ">=",      INDEX_RANGE},
-  [INDEX_LT]      = {SQLITE_INDEX_CONSTRAINT_LT,     "<",       INDEX_RANGE},
-  [INDEX_LE]      = {SQLITE_INDEX_CONSTRAINT_LE,     "<=",      INDEX_RANGE},
-  [INDEX_NE]      = {SQLITE_INDEX_CONSTRAINT_NE,     "<>",      INDEX_DIFFERENCE},
-  [INDEX_IS_NOT]  = {SQLITE_INDEX_CONSTRAINT_ISNOT,  "IS NOT",  INDEX_DIFFERENCE},
-  [INDEX_IS_NULL] = {SQLITE_INDEX_CONSTRAINT_ISNULL, "IS NULL", INDEX_NULL_TEST},
-  [INDEX_IS_NOT_NULL] = {SQLITE_INDEX_CONSTRAINT_ISNOTNULL, "IS NOT NULL", INDEX_NULL_TEST},
-  [INDEX_LIKE]    = {SQLITE_INDEX_CONSTRAINT_LIKE,   "LIKE",    INDEX_PATTERN},
-  [INDEX_GLOB]    = {SQLITE_INDEX_CONSTRAINT_GLOB,   "GLOB",    INDEX_PATTERN},
-  [INDEX_REGEXP]  = {SQLITE_INDEX_CONSTRAINT_REGEXP, "REGEXP",  INDEX_EXPRESSION},
-  [INDEX_REGEXP_IN_ANY_CASE] = {0, "REGEXP", INDEX_EXPRESSION}, /* as samples tell */
+  [INDEX_EQ]      = {SQLITE_INDEX_CONSTRAINT_EQ,     "=",       INDEX_EQUALITY, 20},
+  [INDEX_IS]      = {SQLITE_INDEX_CONSTRAINT_IS,     "IS",      INDEX_EQUALITY, 20},
+  [INDEX_GT]      = {SQLITE_INDEX_CONSTRAINT_GT,     ">",       INDEX_RANGE, 4},
+  [INDEX_GE]      = {SQLITE_INDEX_CONSTRAINT_GE,     ">=",      INDEX_RANGE, 4},
+  [INDEX_LT]      = {SQLITE_INDEX_CONSTRAINT_LT,     "<",       INDEX_RANGE, 4},
+  [INDEX_LE]      = {SQLITE_INDEX_CONSTRAINT_LE,     "<=",      INDEX_RANGE, 4},
+  [INDEX_NE]      = {SQLITE_INDEX_CONSTRAINT_NE,     "<>",      INDEX_DIFFERENCE, 1},
+  [INDEX_IS_NOT]  = {SQLITE_INDEX_CONSTRAINT_ISNOT,  "IS NOT",  INDEX_DIFFERENCE, 1},
+  [INDEX_IS_NULL] = {SQLITE_INDEX_CONSTRAINT_ISNULL, "IS NULL", INDEX_NULL_TEST, 4},
+  [INDEX_IS_NOT_NULL] = {SQLITE_INDEX_CONSTRAINT_ISNOTNULL, "IS NOT NULL", INDEX_NULL_TEST, 1},
+  [INDEX_LIKE]    = {SQLITE_INDEX_CONSTRAINT_LIKE,   "LIKE",    INDEX_PATTERN, 20},
+  [INDEX_GLOB]    = {SQLITE_INDEX_CONSTRAINT_GLOB,   "GLOB",    INDEX_PATTERN, 20},
+  [INDEX_REGEXP]  = {SQLITE_INDEX_CONSTRAINT_REGEXP, "REGEXP",  INDEX_EXPRESSION, 20},
+  [INDEX_REGEXP_IN_ANY_CASE] = {0, "REGEXP", INDEX_EXPRESSION, 20}, /* as samples tell */
 };
 
 /* -- Literals ------------------------------------------------------------------------------- */
@@ -304,6 +304,7 @@ int bloom_index_conditions(bloom_index *index, sqlite3_index_info *info, index_p
     condition.is_unpassed |= conditions_is_end_too_narrow(index, &condition, literal);
     info->aConstraintUsage[i].omit = conditions_can_omit(index, info, i, &condition, literal,
                                                          !(plan->flags & INDEX_PLAN_UNCHECKED))!=0;
+    plan->literals[plan->num_conditions] = literal;
     plan->conditions[plan->num_conditions++] = condition;
     info->aConstraintUsage[i].argvIndex = plan->num_conditions;
   }

@@ -107,10 +107,7 @@ static double cost_selectivity(const index_plan *plan){
   double share = 1;
   int i;
   for(i=0; i<plan->num_conditions; i++){
-    const index_condition_kind kind = plan->conditions[i].kind;
-    const index_group group = index_group_of(kind);
-    if( group==INDEX_EQUALITY || index_is_pattern(kind) ) share /= 20;
-    else if( group!=INDEX_DIFFERENCE && kind!=INDEX_IS_NOT_NULL ) share /= 4;
+    share /= bloom_index_kinds[plan->conditions[i].kind].rows_of_one;
   }
   return share;
 }

@@ -101,11 +101,14 @@ static int plan_num_wanted(sqlite3_index_info *info){
   return num_rows>0 && num_rows<1000000 ? (int)num_rows : 0;
 }
 
-static int plan_has_blocks(const index_plan *plan){
+/* Returns 1 if entries or zones serve a condition; with but_beginnings, another one than a pattern
+** with a beginning by entries. */
+static int plan_has_blocks(const index_plan *plan, int but_beginnings){
   int i;
   for(i=0; i<plan->num_conditions; i++){
     const index_condition condition = plan->conditions[i];
-    if( condition.zone>=0 || condition.key>=0 ) return 1;
+    if( condition.zone>=0 ) return 1;
+    if( condition.key>=0 && !(but_beginnings && condition.has_beginning) ) return 1;
   }
   return 0;
 }
@@ -125,7 +128,7 @@ static int plan_read_layout(bloom_index *index, const index_plan *plan, double *
   if( !bloom_sql_is_fatal(rc) ){
     rc = bloom_index_cost_rows(index, rc_of_layout==SQLITE_OK ? layout : NULL, num_rows);
   }
-  if( rc==SQLITE_OK && rc_of_layout==SQLITE_OK && remark->doubt==NULL && plan_has_blocks(plan) ){
+  if( rc==SQLITE_OK && rc_of_layout==SQLITE_OK && remark->doubt==NULL && plan_has_blocks(plan, 0) ){
     remark->num_unmerged = (sqlite3_int64)(*num_rows - (double)layout->num_rows);
     /* Tables in doubt are not read: one may be a view without end. */
     if( layout->has_covered ) rc = bloom_index_cost_is_outweighed(index, layout, &is_outweighed);
@@ -149,27 +152,21 @@ static int plan_may_search(const index_plan *plan){
 }
 
 /* Finds how SQLite would read the source by the plan's conditions, in any order or the plan's. */
-static int plan_find_access(bloom_index *index, sqlite3_index_info *info, index_plan *plan,
-                            int is_ordered, index_access *access){
+static int plan_find_access(bloom_index *index, index_plan *plan, int is_ordered,
+                            index_access *access){
   const int num_orders = plan->num_orders;
   index_form forms[INDEX_MAX_CONDITIONS];
-  sqlite3_value *literals[INDEX_MAX_CONDITIONS] = {NULL};
   const index_list list = {0};
   char *sql;
   int i, rc = SQLITE_OK;
   *access = (index_access){.way = INDEX_ACCESS_SCAN};
   if( !is_ordered ) plan->num_orders = 0;
   if( !plan_may_search(plan) ) rc = SQLITE_DONE;
-  for(i=0; i<info->nConstraint; i++){
-    const int number = info->aConstraintUsage[i].argvIndex - 1;
-    if( number>=0 && number<plan->num_conditions && plan->conditions[number].is_literal ){
-      literals[number] = bloom_index_literal(info, i);
-    }
-  }
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
+    const index_condition *condition = &plan->conditions[i];
     index_list prefixes = {.num_values = 0};
-    forms[i] = bloom_index_pass_form(index, &plan->conditions[i], literals[i], &list);
-    rc = bloom_index_numbers_form(index, &plan->conditions[i], literals[i], &prefixes, &forms[i]);
+    forms[i] = bloom_index_pass_form(index, condition, plan->literals[i], &list);
+    rc = bloom_index_numbers_form(index, condition, plan->literals[i], &prefixes, &forms[i]);
     bloom_index_list_free(&prefixes);
   }
   if( rc==SQLITE_OK ){
@@ -221,17 +218,6 @@ static void plan_set_unread(bloom_index *index, sqlite3_index_info *info, index_
   }
 }
 
-/* Returns 1 if the source's own way is that of all conditions which entries serve: patterns by
-** their beginnings, in an index.  Entries would leave as many rows at least. */
-static int plan_is_by_beginning(const index_plan *plan, const index_access *access){
-  int i;
-  for(i=0; i<plan->num_conditions; i++){
-    const index_condition condition = plan->conditions[i];
-    if( condition.zone>=0 || (condition.key>=0 && !condition.has_beginning) ) return 0;
-  }
-  return access->way==INDEX_ACCESS_SHORT_RANGE;
-}
-
 /* Sets *is_sliced to whether zones give the order that is asked for in less time than a sorter
 ** takes. */
 static int plan_can_slice(bloom_index *index, const index_plan *plan, int *is_sliced){
@@ -250,22 +236,22 @@ static int plan_choose(bloom_index *index, sqlite3_index_info *info, index_plan 
   index_access access = {.way = INDEX_ACCESS_SCAN}, ordered;
   index_cost cost, of_blocks;
   int is_sliced = 0, rc = SQLITE_OK;
-  if( is_checked ) rc = plan_find_access(index, info, plan, 0, &access);
+  if( is_checked ) rc = plan_find_access(index, plan, 0, &access);
   if( rc==SQLITE_OK && is_checked && has_entries ) rc = plan_can_slice(index, plan, &is_sliced);
   if( rc!=SQLITE_OK ) return rc;
   cost = bloom_index_cost_free(plan, &access, num_rows);
   of_blocks = bloom_index_cost_blocks(plan, num_rows);
   ordered = access;
-  if( has_entries && plan_has_blocks(plan)
-     && (access.way==INDEX_ACCESS_SCAN || of_blocks.cost<cost.cost)
-     && !plan_is_by_beginning(plan, &access) ){
+  /* Where an index of the source has a pattern's beginning, entries would leave as many rows. */
+  if( has_entries && plan_has_blocks(plan, access.way==INDEX_ACCESS_SHORT_RANGE)
+   && (access.way==INDEX_ACCESS_SCAN || of_blocks.cost<cost.cost) ){
     /* Rows come by their ids then, or, where xFilter gives entries up, by the same order. */
     cost = of_blocks;
     if( !is_by_id && !is_sliced ) plan->num_orders = 0;
   }else{
     if( plan->num_orders>0 && !is_by_id && is_checked ){
       plan->num_wanted = plan_num_wanted(info);
-      rc = plan_find_access(index, info, plan, 1, &ordered);
+      rc = plan_find_access(index, plan, 1, &ordered);
     }
     /* Slices replace a scan and a sorter. */
     is_sliced &= ordered.way==INDEX_ACCESS_SCAN && ordered.sorts;
@@ -283,8 +269,8 @@ static int plan_choose(bloom_index *index, sqlite3_index_info *info, index_plan 
 /* Refuses a condition on the column for commands, as FTS5 has it for patterns, but IS NULL and IS
 ** NOT NULL, which tools ask of every column; and to read a column as if it had another
 ** collation. */
-static int plan_check_columns(bloom_index *index, const sqlite3_index_info *info){
-  const index_plan plan = {.columns_used = info->colUsed};
+static int plan_check_columns(bloom_index *index, const sqlite3_index_info *info,
+                              const index_plan *plan){
   int i;
   for(i=0; i<info->nConstraint && index->columns.num_columns>0; i++){
     if( info->aConstraint[i].iColumn<index->columns.num_columns
@@ -295,7 +281,7 @@ static int plan_check_columns(bloom_index *index, const sqlite3_index_info *info
   }
   for(i=0; i<index->columns.num_columns; i++){
     const bloom_source_column column = index->columns.list[i];
-    if( !column.has_no_collation || !bloom_index_uses_column(&plan, i) ) continue;
+    if( !column.has_no_collation || !bloom_index_uses_column(plan, i) ) continue;
     return bloom_fail_vtab(&index->base.zErrMsg,
                            "bloom_index: column %s has the collation %s, which this connection"
                            " does not have", column.name, column.collation);
@@ -466,7 +452,7 @@ int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
     return SQLITE_OK;
   }
   if( index->damage ) return bloom_index_begin(index, INDEX_NEED_SOURCE);
-  rc = plan_check_columns(index, info);
+  rc = plan_check_columns(index, info, &plan);
   if( rc!=SQLITE_OK ) return rc;
   bloom_index_statements_forget(index, 0);
   rc = bloom_can_read_in_best_index() ? bloom_index_begin(index, INDEX_NEED_SOURCE) : SQLITE_BUSY;

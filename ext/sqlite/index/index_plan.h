@@ -27,6 +27,7 @@ typedef struct index_kind {
   int op; /* SQLITE_INDEX_CONSTRAINT_... */
   const char *sql;
   index_group group;
+  int rows_of_one; /* it is true of one row of so many, as costs take it */
 } index_kind;
 
 extern const index_kind bloom_index_kinds[INDEX_NUM_KINDS];
@@ -97,6 +98,7 @@ typedef struct index_plan {
   int flags;
   index_condition conditions[INDEX_MAX_CONDITIONS];
   int num_conditions;
+  sqlite3_value *literals[INDEX_MAX_CONDITIONS]; /* of xBestIndex: values; NULL: not known */
   index_order orders[INDEX_MAX_ORDERS]; /* the order in which rows come */
   int num_orders;
   int num_limits;              /* 1: LIMIT, 2: and OFFSET are the arguments behind conditions */
