@@ -49,6 +49,20 @@ for name in "fi":
 
 
 @test
+def views(files):
+    """A look-up compiles no view: an authorizer is not asked for what is in one."""
+    db = make(files)
+    execute(db, "CREATE VIEW v AS SELECT a FROM first")
+    db.close()
+    for name in "fi":
+        db, asked = files.connect(), []
+        db.set_authorizer(lambda action, one, two, schema, within: asked.append((one, within)) or 0)
+        expect(one(db, ABSENT[name]), 0)
+        expect([each for each in asked if each[0] == "first" or each[1] == "v"], [])
+        db.close()
+
+
+@test
 def vacuumed(files):
     """VACUUM gives rows without an INTEGER PRIMARY KEY other ids, and may leave the schema as it was."""
     db = files.connect()

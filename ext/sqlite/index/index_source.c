@@ -191,7 +191,7 @@ int bloom_index_check_names(bloom_index *index, const char *tables, int is_creat
 
 int bloom_index_triggers_drop(bloom_index *index){
   const bloom_follower follower = index_follower(index);
-  return bloom_follow_drop(&follower, triggers_is_own);
+  return bloom_follow_drop(&follower, NULL, triggers_is_own);
 }
 
 /* Returns the text of the trigger after an UPDATE; "" if there is none. */
@@ -217,10 +217,13 @@ static int triggers_can_stop(const bloom_index *index, const bloom_triggers *new
 
 /* == The source as it is now =========================================================== */
 
-int bloom_index_source_read(bloom_index *index, const char *table, int is_strict,
+int bloom_index_source_read(bloom_index *index, const char *table, int is_create,
                             bloom_source *source){
   const bloom_source_place place = {index->connection, "bloom_index", index->schema};
-  const int rc = bloom_source_read(place, table, is_strict, source, &index->base.zErrMsg);
+  int rc = bloom_source_read(place, table, is_create, source, &index->base.zErrMsg);
+  if( rc==SQLITE_OK && is_create ){
+    rc = bloom_source_refuse_shadow(place, table, &index->base.zErrMsg);
+  }
   if( rc!=SQLITE_OK || source->id_name ) return rc;
   return bloom_index_fail(index, "bloom_index: table %s has no rowid that can be named, being"
                                  " WITHOUT ROWID or having columns rowid, _rowid_ and oid: make it"

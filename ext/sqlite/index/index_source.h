@@ -26,8 +26,9 @@ int bloom_index_source_ids(bloom_index *index, sqlite3_int64 *first, sqlite3_int
 ** "= ?1", in ascending order. */
 int bloom_index_source_rows(bloom_index *index, sqlite3_stmt **rows, const char *condition);
 
-/* Reads a table by bloom_source_read().  SQLITE_ERROR also where its rowid has no name. */
-int bloom_index_source_read(bloom_index *index, const char *table, int is_strict,
+/* Reads a table by bloom_source_read(); is_create: strictly, and refuses a shadow table.
+** SQLITE_ERROR also where the rowid has no name. */
+int bloom_index_source_read(bloom_index *index, const char *table, int is_create,
                             bloom_source *source);
 
 /* Fails because the source has other columns than SQLite was told, and says what tells it. */

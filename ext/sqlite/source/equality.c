@@ -18,15 +18,24 @@ static char lower(char letter){
   return (char)(letter>='A' && letter<='Z' ? letter + ('a' - 'A') : letter);
 }
 
+/* Returns 1 if text contains part, whatever its case. */
+static int text_has(const char *text, const char *part){
+  const int num_chars = (int)strlen(part);
+  for(; *text; text++){
+    if( sqlite3_strnicmp(text, part, num_chars)==0 ) return 1;
+  }
+  return 0;
+}
+
 char bloom_affinity_of(const char *type){
   /* Source: sqlite.org/datatype3.html, section 3.1, in this order. */
   if( type[0]==0 ) return 'b';
-  if( bloom_text_has(type, "INT") ) return 'i';
-  if( bloom_text_has(type, "CHAR") || bloom_text_has(type, "CLOB")
-   || bloom_text_has(type, "TEXT") ) return 't';
-  if( bloom_text_has(type, "BLOB") ) return 'b';
-  if( bloom_text_has(type, "REAL") || bloom_text_has(type, "FLOA")
-   || bloom_text_has(type, "DOUB") ) return 'r';
+  if( text_has(type, "INT") ) return 'i';
+  if( text_has(type, "CHAR") || text_has(type, "CLOB")
+   || text_has(type, "TEXT") ) return 't';
+  if( text_has(type, "BLOB") ) return 'b';
+  if( text_has(type, "REAL") || text_has(type, "FLOA")
+   || text_has(type, "DOUB") ) return 'r';
   return 'n';
 }
 

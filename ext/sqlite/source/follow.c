@@ -284,9 +284,7 @@ bloom_token bloom_token_after_new(bloom_token token){
   return bloom_token_after(bloom_token_after(token));
 }
 
-/* Drops the triggers for which is_own sets 1.  suffix: only those on the table that has the
-** follower's name and this suffix; NULL: on any table. */
-static int drop_triggers(
+int bloom_follow_drop(
   const bloom_follower *follower, const char *suffix, bloom_is_own *is_own
 ){
   bloom_triggers triggers = {NULL, 0, 0};
@@ -307,10 +305,6 @@ static int drop_triggers(
   }
   triggers_free(&triggers);
   return rc;
-}
-
-int bloom_follow_drop(const bloom_follower *follower, bloom_is_own *is_own){
-  return drop_triggers(follower, NULL, is_own);
 }
 
 int bloom_trigger_create(const bloom_follower *follower, char *sql){
@@ -340,7 +334,7 @@ static int is_guard(
 }
 
 int bloom_guard_drop(const bloom_follower *follower){
-  return drop_triggers(follower, follower->guarded, is_guard);
+  return bloom_follow_drop(follower, follower->guarded, is_guard);
 }
 
 int bloom_guard_create(const bloom_follower *follower){

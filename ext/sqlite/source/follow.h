@@ -144,8 +144,11 @@ typedef struct bloom_follow {
 int bloom_follow_read(const bloom_follower *follower, bloom_follow *follow);
 void bloom_follow_free(bloom_follow *follow);
 
-/* Drops the triggers for which is_own, with follower->data, sets 1. */
-int bloom_follow_drop(const bloom_follower *follower, bloom_is_own *is_own);
+/* Drops the triggers for which is_own, with follower->data, sets 1.  suffix: only those on the
+** table that has the follower's name and this suffix; NULL: on any table. */
+int bloom_follow_drop(
+  const bloom_follower *follower, const char *suffix, bloom_is_own *is_own
+);
 
 /* Returns i if a trigger's name is that of the virtual table and suffixes[i]; else num_suffixes. */
 int bloom_trigger_number(

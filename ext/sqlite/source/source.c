@@ -25,14 +25,13 @@ void bloom_source_free(bloom_source *source){
 
 /* -- The table ---------------------------------------------------------------------------- */
 
-/* Fails for a shadow table, of which SQLite tells from 3.37 on. */
-static int check_is_no_shadow(bloom_source_place place, const bloom_source *source, char **error){
+int bloom_source_refuse_shadow(bloom_source_place place, const char *table, char **error){
   sqlite3_stmt *row;
   const char *type = NULL;
   sqlite3 *db = place.connection->db;
   const int was_writing = bloom_db_is_writing(db, place.schema);
   int rc = bloom_sql_prepare(place.connection, &row, "PRAGMA \"%w\".table_list(\"%w\")",
-                             place.schema, source->name);
+                             place.schema, table);
   /* SQLite compiles all views of the schema here, and does not report an error of these.  If it
   ** rolled back, CREATE VIRTUAL TABLE must not go on: its own table is gone from memory. */
   if( rc==SQLITE_OK && was_writing && !bloom_db_is_writing(db, place.schema) ){
@@ -44,7 +43,7 @@ static int check_is_no_shadow(bloom_source_place place, const bloom_source *sour
     rc = bloom_sql_column_text(row, 2, &type);
     if( rc==SQLITE_OK && sqlite3_stricmp(type, "shadow")==0 ){
       rc = bloom_fail_vtab(error, "%s: %s is a shadow table, which its virtual table alone writes"
-                                  " to; a source is an ordinary table", place.module, source->name);
+                                  " to; a source is an ordinary table", place.module, table);
     }
   }
   return bloom_sql_end(row, rc);
@@ -52,11 +51,12 @@ static int check_is_no_shadow(bloom_source_place place, const bloom_source *sour
 
 /* Returns 1 if a CREATE TABLE has STRICT behind its columns. */
 static int is_strict_table(const char *sql){
-  bloom_token token = bloom_token_first(sql);
-  int is_strict = 0;
-  while( token.num_chars && token.kind!='(' ) token = bloom_token_after(token);
-  for(token=bloom_token_closing(token); token.num_chars; token=bloom_token_after(token)){
-    is_strict |= bloom_token_is(token, "strict");
+  bloom_token token;
+  int depth = 0, is_strict = 0;
+  for(token=bloom_token_first(sql); token.num_chars; token=bloom_token_after(token)){
+    depth += (token.kind=='(') - (token.kind==')');
+    if( token.kind=='(' ) is_strict = 0;
+    else if( depth==0 ) is_strict |= bloom_token_is(token, "strict");
   }
   return is_strict;
 }
@@ -194,7 +194,6 @@ int bloom_source_read(
   int is_strict_type, num_keys = 0, key = -1, rc;
   *source = (bloom_source){.id_column = -1};
   rc = find_source_table(place, table, source, &is_strict_type, error);
-  if( rc==SQLITE_OK && is_strict ) rc = check_is_no_shadow(place, source, error);
   if( rc!=SQLITE_OK ) return rc;
   rc = read_source_columns(place, source, is_strict_type, &num_keys, &key);
   if( !is_strict && (rc==SQLITE_AUTH || (rc==SQLITE_OK && source->num_columns==0)) ){

@@ -36,10 +36,14 @@ typedef struct bloom_source_place {
   const char *module, *schema;
 } bloom_source_place;
 
+/* Fails for a shadow table, of which SQLite tells from 3.37 on.  For CREATE alone, as SQLite
+** compiles all views of the schema. */
+int bloom_source_refuse_shadow(bloom_source_place place, const char *table, char **error);
+
 /* Reads a table's columns, and what its rowid is called.  SQLITE_ERROR with *error set where there
-** is no such table, or it is a view or a virtual table; is_strict: or a shadow table.  If an
-** authorizer hides PRAGMA table_xinfo: is_strict: SQLITE_AUTH; else source->is_partial is set.  The
-** caller calls bloom_source_free() in any case. */
+** is no such table, or it is a view or a virtual table.  If an authorizer hides PRAGMA table_xinfo:
+** is_strict: SQLITE_AUTH; else source->is_partial is set.  The caller calls bloom_source_free() in
+** any case. */
 int bloom_source_read(
   bloom_source_place place, const char *table, int is_strict, bloom_source *source, char **error
 );

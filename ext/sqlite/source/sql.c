@@ -93,23 +93,6 @@ bloom_token bloom_token_find(bloom_token token, const char *word){
   return token;
 }
 
-bloom_token bloom_token_closing(bloom_token token){
-  int depth = 0;
-  for(; token.num_chars; token = bloom_token_after(token)){
-    depth += (token.kind=='(') - (token.kind==')');
-    if( depth==0 ) break;
-  }
-  return token;
-}
-
-int bloom_text_has(const char *text, const char *part){
-  const int num_chars = (int)strlen(part);
-  for(; *text; text++){
-    if( sqlite3_strnicmp(text, part, num_chars)==0 ) return 1;
-  }
-  return 0;
-}
-
 /* -- Statements ----------------------------------------------------------------------------- */
 
 /* Sets text to what the format of a variadic function and its arguments make, to be freed. */

@@ -25,9 +25,6 @@ typedef struct bloom_token {
 bloom_token bloom_token_first(const char *text);
 bloom_token bloom_token_after(bloom_token token);
 
-/* Returns the ) that closes token, which is a (; the end if there is none. */
-bloom_token bloom_token_closing(bloom_token token);
-
 /* Returns 1 if a token is this word, whatever its case, and not quoted. */
 int bloom_token_is(bloom_token token, const char *word);
 
@@ -39,10 +36,6 @@ int bloom_token_is_name(bloom_token token);
 
 /* Returns a token's text without its quotes, to be freed; NULL if there is no memory. */
 char *bloom_token_unquoted(bloom_token token);
-
-/* Returns 1 if text contains part, whatever its case.  SQL's functions could be ones of the
-** application. */
-int bloom_text_has(const char *text, const char *part);
 
 /* -- Statements ----------------------------------------------------------------------------- */
 

@@ -259,6 +259,7 @@ static int create_pages(bloom_vtab *vtab){
 }
 
 int bloom_vtab_make(bloom_vtab *vtab){
+  const bloom_source_place place = {vtab->connection, "bloom", vtab->schema};
   bloom_vtab_args *args = vtab->args.table ? &vtab->args : NULL;
   bloom_vtab_layout layout = {.num_layers = 0};
   bloom_vtab_left left = {0}; /* what CREATE takes over */
@@ -270,7 +271,8 @@ int bloom_vtab_make(bloom_vtab *vtab){
   if( have_keys && args==NULL ) return SQLITE_OK;
   vtab->has_layout = 0;
   if( args ){
-    rc = bloom_vtab_read_source(vtab, args, &layout);
+    rc = bloom_source_refuse_shadow(place, args->table, &vtab->base.zErrMsg);
+    if( rc==SQLITE_OK ) rc = bloom_vtab_read_source(vtab, args, &layout);
     if( rc==SQLITE_OK ) rc = check_is_not_hidden(vtab, args);
     if( rc==SQLITE_OK && bloom_sql_has_two_writers(vtab->connection) ){
       rc = refuse_mid_write(vtab, "made", "");

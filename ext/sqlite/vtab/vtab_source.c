@@ -261,7 +261,7 @@ int bloom_vtab_create_triggers(const bloom_vtab *vtab, const bloom_vtab_args *ar
 
 int bloom_vtab_drop_triggers(const bloom_vtab *vtab, int is_for_good){
   const bloom_follower follower = bloom_vtab_follower(vtab);
-  return bloom_follow_drop(&follower, is_for_good ? has_own_name : is_own_trigger);
+  return bloom_follow_drop(&follower, NULL, is_for_good ? has_own_name : is_own_trigger);
 }
 
 /* -- Columns ----------------------------------------------------------------------------- */
@@ -553,8 +553,8 @@ int bloom_vtab_open(bloom_vtab *vtab, bloom_vtab_need need){
 static const char *const doubt_texts[] = {
   [BLOOM_VTAB_UNREADABLE_SCHEMA] = "the schema cannot be read now",
   [BLOOM_VTAB_DENIED_SCHEMA] = "an authorizer of this connection denies what tells that its"
-    " triggers are there: SQLITE_PRAGMA of schema_version, read_uncommitted, table_list and"
-    " table_xinfo, or SQLITE_READ",
+    " triggers are there: SQLITE_PRAGMA of schema_version, read_uncommitted and table_xinfo, or"
+    " SQLITE_READ",
   [BLOOM_VTAB_UNCOMMITTED] = "PRAGMA read_uncommitted is on",
   [BLOOM_VTAB_HAS_TEMP_TRIGGER] = "a TEMP trigger of this connection is on its journal: drop that"
     " trigger",
