@@ -1,13 +1,12 @@
 /*
-** Statements that are kept on the table object, so that a look-up need not compile what the last
-** one did.
+** Compiled statements that the table object keeps for the next look-up.
 **
-** Each is reset when it is given back, and then delays no COMMIT, VACUUM or DROP.  SQLite compiles
-** one again by itself where the schema changed.  xDisconnect frees them.
+** Each is reset when it is given back, and delays no COMMIT, VACUUM or DROP then.  SQLite compiles
+** it again by itself where the schema changed.  xDisconnect frees them all.
 **
-** An authorizer may have hidden something when one was compiled, and SQLite does not tell when it
-** is gone.  So one is kept no longer than until the next plan is made, unless its results prove
-** that nothing is hidden: a row of entries has a checksum, a hidden id is NULL.
+** If an authorizer hid something when a statement was compiled, that stays hidden after the
+** authorizer is gone, and SQLite does not tell.  So a statement is freed at the next plan, unless
+** its results proved that nothing is hidden: a row of entries has a checksum, a hidden id is NULL.
 */
 #include "index_int.h"
 
@@ -16,7 +15,7 @@
 
 #include "../../core/debug.h"
 
-/* Those that are found by their text. */
+/* The most that are kept of those found by their text. */
 #define MAX_BY_TEXT 24
 
 struct index_statement {
@@ -24,8 +23,8 @@ struct index_statement {
   int use; /* index_use */
   int is_taken;
   int is_proven;
-  int is_stale; /* it was forgotten while it was taken */
-  index_statement *next; /* the one that was taken before this one */
+  int is_stale; /* it is freed when it is given back */
+  index_statement *next; /* which was taken before this one */
 };
 
 static void statement_free(index_statement **place){
@@ -35,7 +34,7 @@ static void statement_free(index_statement **place){
   sqlite3_free(kept);
 }
 
-/* Takes one of this use, and of this text unless that is NULL, if there is one. */
+/* Takes a kept statement of this use, and of this text unless that is NULL; NULL: there is none. */
 static sqlite3_stmt *statement_find(bloom_index *index, int use, const char *sql){
   index_statement **place = &index->statements, *kept;
   while( (kept = *place)!=NULL && (kept->is_taken || kept->use!=use
@@ -50,8 +49,7 @@ static sqlite3_stmt *statement_find(bloom_index *index, int use, const char *sql
   return kept->statement;
 }
 
-/* Frees the one that was not taken for the longest time of those found by text, if they are
-** many. */
+/* Frees the least recently taken one of those found by their text, if MAX_BY_TEXT are kept. */
 static void statements_free_one(bloom_index *index){
   index_statement **place, **last = NULL;
   int num_by_text = 0;
@@ -63,15 +61,18 @@ static void statements_free_one(bloom_index *index){
   if( num_by_text>=MAX_BY_TEXT && last ) statement_free(last);
 }
 
-/* Compiles one, and takes it.  sql is freed; NULL when out of memory. */
-static int statement_compile(bloom_index *index, int use, char *sql, sqlite3_stmt **statement){
-  index_statement *kept = sqlite3_malloc64(sizeof(*kept));
-  int rc;
-  if( kept==NULL ){
+int bloom_index_statement_take_text(bloom_index *index, int use, char *sql,
+                                    sqlite3_stmt **statement){
+  index_statement *kept;
+  int rc = SQLITE_NOMEM;
+  *statement = sql ? statement_find(index, use, sql) : NULL;
+  if( *statement ){
     sqlite3_free(sql);
-    return SQLITE_NOMEM;
+    return SQLITE_OK;
   }
-  rc = bloom_sql_prepare_text(index->connection, statement, sql);
+  kept = sqlite3_malloc64(sizeof(*kept));
+  if( kept ) rc = bloom_sql_prepare_text(index->connection, statement, sql);
+  else sqlite3_free(sql);
   if( rc!=SQLITE_OK ){
     sqlite3_free(kept);
     return rc;
@@ -79,14 +80,6 @@ static int statement_compile(bloom_index *index, int use, char *sql, sqlite3_stm
   statements_free_one(index);
   *kept = (index_statement){*statement, use, .is_taken = 1, .next = index->statements};
   index->statements = kept;
-  return SQLITE_OK;
-}
-
-int bloom_index_statement_take_text(bloom_index *index, int use, char *sql,
-                                    sqlite3_stmt **statement){
-  *statement = sql ? statement_find(index, use, sql) : NULL;
-  if( *statement==NULL ) return statement_compile(index, use, sql, statement);
-  sqlite3_free(sql);
   return SQLITE_OK;
 }
 
@@ -112,11 +105,11 @@ void bloom_index_statement_give_back(bloom_index *index, sqlite3_stmt *statement
   if( statement==NULL ) return;
   sqlite3_reset(statement);
   while( (*place)->statement!=statement ) place = &(*place)->next;
-  /* Those of the others are ids. */
+  /* Of other uses these are ids, which may stay. */
   if( (*place)->use==INDEX_USE_BY_TEXT ) sqlite3_clear_bindings(statement);
   (*place)->is_taken = 0;
   (*place)->is_proven = is_proven || (*place)->use==INDEX_USE_FOR_COST;
-  /* Another file may come under it, which SQLite does not notice. */
+  /* Where the database's file may be replaced, SQLite does not notice. */
   if( (*place)->is_stale || !index->is_steady ) statement_free(place);
 }
 
@@ -124,14 +117,9 @@ void bloom_index_statements_forget(bloom_index *index, int are_all){
   index_statement **place = &index->statements;
   while( *place ){
     index_statement *kept = *place;
-    if( !are_all && kept->is_proven ){
-      place = &kept->next;
-    }else if( kept->is_taken ){
-      kept->is_stale = 1;
-      place = &kept->next;
-    }else{
-      statement_free(place);
-    }
+    kept->is_stale |= are_all || !kept->is_proven;
+    if( kept->is_stale && !kept->is_taken ) statement_free(place);
+    else place = &kept->next;
   }
 }
 
