@@ -20,24 +20,24 @@ typedef struct index_cursor {
   sqlite3_stmt *rows;       /* the inner statement; NULL: none */
   index_form forms[INDEX_MAX_CONDITIONS]; /* it was made for these forms, */
   index_reading reading;    /* this reading, */
-  uint32_t num_checks;      /* and after so many checks of the source */
-  int num_compiled;         /* how often SQLite compiled it again, by itself */
-  int num_proven;           /* the same when a row showed that no authorizer hides something */
-  int is_one_row;           /* the plan says which id */
+  uint32_t num_checks;      /* and this index->num_checks */
+  int num_compiled;         /* how often SQLite has compiled it again by itself */
+  int num_proven;           /* num_compiled when a row proved that nothing is hidden; or -1 */
+  int is_one_row;           /* a condition names the id */
 
   index_list lists[INDEX_MAX_CONDITIONS];
-  index_bounds bounds;       /* bounds of what is read; num_cursors 0: not set */
-  index_intervals intervals;
+  index_bounds bounds;      /* of INDEX_READ_SORTED; num_cursors 0: not set */
+  index_intervals intervals; /* of INDEX_READ_INTERVALS */
   index_slices *slices;     /* of INDEX_READ_SLICES, else NULL */
   size_t num_read;          /* how many intervals, or slices, were begun */
-  int is_first;             /* the next step is the first in one of them, which is not the first */
+  int is_first;             /* the next step begins another of them: the schema may have changed */
   int is_eof;
 
   sqlite3_int64 num_rows;   /* how many rows were returned, the current one among them */
-  sqlite3_int64 num_counted; /* how many rows there are, of which no more are read; 0: not known */
-  int has_shown_id;         /* rows are not all the same to SQLite */
-  sqlite3_value *same;      /* the current row's value, of INDEX_PLAN_DISTINCT; NULL: none */
-  int num_same;             /* how many rows before it had that, too, until they were enough */
+  sqlite3_int64 num_counted; /* how many rows there are, if they were counted; else 0 */
+  int has_shown_id;         /* SQLite asked for an id: rows of equal columns differ */
+  sqlite3_value *same;      /* of INDEX_PLAN_DISTINCT: the current row's value; else NULL */
+  int num_same;             /* so many rows in sequence had the value before them; at most enough */
 } index_cursor;
 
 static index_cursor *index_cursor_of(void *base){
@@ -91,15 +91,15 @@ int bloom_index_close(sqlite3_vtab_cursor *base){
 
 /* -- Stepping ----------------------------------------------------------------------------- */
 
-/* Fails, not with SQLITE_SCHEMA: SQLite would run the statement again, behind the rows that it has
-** returned. */
+/* Fails with SQLITE_ERROR: of SQLITE_SCHEMA SQLite would run the statement from its beginning, and
+** return its first rows again. */
 static int cursor_say_schema_changed(bloom_index *index){
   return bloom_fail_vtab(&index->base.zErrMsg,
                          "bloom_index: the schema of table %s changed while the statement "
                          "ran", index->source_name);
 }
 
-/* Ends a look-up: a statement that is reset delays nothing. */
+/* Ends a look-up.  A statement that is reset delays no COMMIT. */
 static void cursor_end(index_cursor *cursor){
   cursor->is_eof = 1;
   if( cursor->rows ) sqlite3_reset(cursor->rows);
@@ -113,8 +113,8 @@ static int cursor_failure(index_cursor *cursor, int rc){
   return rc;
 }
 
-/* Checks that names mean the columns that they did.  SQLite compiles rows again if the schema
-** changed since the interval before: names may mean other columns then. */
+/* Checks that names still mean the same columns, after a step that returned rc: where the schema
+** changed since the interval before, SQLite compiled the statement again.  Returns rc, or fails. */
 static int cursor_check_columns(index_cursor *cursor, int rc){
   bloom_index *index = index_of_cursor(cursor);
   const int num_compiled = cursor_num_compiled(cursor);
@@ -134,7 +134,7 @@ static int cursor_check_columns(index_cursor *cursor, int rc){
   return cursor_say_schema_changed(index);
 }
 
-/* Takes an inner statement for these forms, if the one at hand is another. */
+/* Takes an inner statement of these forms and this reading, unless it is the one at hand. */
 static int cursor_prepare(index_cursor *cursor, const index_form *forms, index_reading reading){
   bloom_index *index = index_of_cursor(cursor);
   const size_t num_bytes = sizeof(forms[0]) * (size_t)cursor->plan.num_conditions;
@@ -155,8 +155,8 @@ static int cursor_prepare(index_cursor *cursor, const index_form *forms, index_r
 /* Rows that are read before the others are counted: EXISTS and LIMIT 1 ask as count(*) does. */
 #define CURSOR_READ_BEFORE_COUNT 256
 
-/* Counts the rows, where they are all the same to SQLite.  If it asks for an id after all, they are
-** read: cursor_read_on(). */
+/* Counts the rows, of which SQLite has asked for neither columns nor ids.  If it asks for an id
+** after all, cursor_read_on() reads them. */
 static int cursor_count(index_cursor *cursor){
   bloom_index *index = index_of_cursor(cursor);
   const index_function count = {"count", 0};
@@ -169,7 +169,7 @@ static int cursor_count(index_cursor *cursor){
   return rc;
 }
 
-/* Reads the rows up to the current one, after they were counted. */
+/* Reads the rows from the first to the current one, after they were counted. */
 static int cursor_read_on(index_cursor *cursor){
   sqlite3_int64 i;
   int rc = SQLITE_ROW;
@@ -189,7 +189,7 @@ static int cursor_result_of(const index_plan *plan, int column){
   return 1 + (int)num_below + (column>63 ? column - 63 : 0);
 }
 
-/* Returns 1 if the current row's value is that of the row before it, and keeps it. */
+/* Returns 1 if the current row has the value of the row before it, and keeps its own. */
 static int cursor_is_same(index_cursor *cursor){
   const int result = cursor_result_of(&cursor->plan, cursor->plan.orders[0].column);
   sqlite3_stmt *rows = cursor->rows;
@@ -213,11 +213,11 @@ static int cursor_is_same(index_cursor *cursor){
   return 0;
 }
 
-/* Rows with one value that are read before each further value is searched for. */
+/* After so many repetitions of a value the next one is searched for, and each one after it. */
 #define CURSOR_MAX_SAME 4
 
-/* Begins a search for the value behind that of the current row, if SQLite wants each value once,
-** and has looked at no id. */
+/* Begins a search for the value behind the current row's, if SQLite has asked for no id and values
+** are repeated. */
 static int cursor_skip_same(index_cursor *cursor){
   int rc;
   if( cursor->has_shown_id || cursor->num_same<CURSOR_MAX_SAME || cursor->same==NULL
@@ -235,9 +235,9 @@ static int cursor_has_regexp(const index_plan *plan){
   return i<plan->num_conditions;
 }
 
-/* Returns 1 if the current row shows that no authorizer hid something when the statement was
-** compiled: NULLs stand for what is hidden, so that no condition is true, but that of a regular
-** expression.  What conditions read is among the results. */
+/* Returns 1 if the current row proves that no authorizer hid something when the statement was
+** compiled.  A hidden column is NULL, which meets no condition but a regular expression's; columns
+** of conditions are among the results. */
 static int cursor_is_proven(const index_cursor *cursor){
   const int num_results = sqlite3_column_count(cursor->rows);
   int i = 0;
@@ -271,7 +271,7 @@ static int cursor_go_on(index_cursor *cursor){
   return rc;
 }
 
-/* Looks at a row that was stepped to, and counts the others if that is all that is asked. */
+/* Looks at a row after the step to it, and counts all rows if SQLite asks for no more. */
 static int cursor_see_row(index_cursor *cursor, int is_distinct){
   if( cursor->num_rows==1 && cursor->num_proven!=cursor->num_compiled
    && cursor_is_proven(cursor) ) cursor->num_proven = cursor->num_compiled;
@@ -317,8 +317,8 @@ static int cursor_advance(index_cursor *cursor){
 
 /* -- Looking up ------------------------------------------------------------------------------ */
 
-/* Looks at what xBestIndex could not, or what may be another since: a statement that is held
-** goes on while the schema changes under it. */
+/* Checks what xBestIndex could not read, and what may have changed since: a prepared statement runs
+** again after the schema changed. */
 static int cursor_check_source(index_cursor *cursor){
   bloom_index *index = index_of_cursor(cursor);
   index_plan *plan = &cursor->plan;
@@ -336,9 +336,10 @@ static int cursor_check_source(index_cursor *cursor){
   return rc;
 }
 
-/* Sets the cursor's bounds, once: they are those of another open cursor, if the same run of a
-** statement read them before it wrote.  A trigger's statements count their changes one by one, so
-** that each has bounds of its own.  Of an empty source they leave nothing. */
+/* Sets the cursor's bounds, once: the ids of the source before the running statement wrote.  They
+** are those of another open cursor if it set them in the same run, and no change was counted since.
+** A trigger's statements count their changes one by one, so that each has bounds of its own.  Of an
+** empty source they leave nothing. */
 static int cursor_set_bounds(index_cursor *cursor){
   bloom_index *index = index_of_cursor(cursor);
   const char *id = index->columns.id_name;
@@ -369,7 +370,8 @@ static int cursor_set_bounds(index_cursor *cursor){
   return bloom_sql_end(row, rc);
 }
 
-/* Finds what is to be read, and the forms in which conditions are passed. */
+/* Sets *reading to what is to be read, with its intervals, slices or bounds, and forms to how
+** conditions are passed. */
 static int cursor_look_up(index_cursor *cursor, sqlite3_value **args, index_form *forms,
                           index_reading *reading){
   bloom_index *index = index_of_cursor(cursor);
@@ -384,10 +386,9 @@ static int cursor_look_up(index_cursor *cursor, sqlite3_value **args, index_form
     if( plan->conditions[i].is_list ) rc = bloom_index_list_copy(args[i], &cursor->lists[i]);
     values[i] = args[i];
     if( rc!=SQLITE_OK || sqlite3_value_type(args[i])!=SQLITE_TEXT ) continue;
-    /* Reading UTF-16 as UTF-8 converts a value, and one that is ill-formed would be another
-    ** then. */
+    /* sqlite3_value_text() changes a value; one of ill-formed UTF-16 must be bound as it is. */
     values[i] = copies[i] = sqlite3_value_dup(args[i]);
-    /* Converted here once, since a form cannot say that memory failed. */
+    /* It is called here first, where memory may fail: bloom_index_pass_form() cannot fail. */
     if( copies[i]==NULL || sqlite3_value_text(copies[i])==NULL ) rc = SQLITE_NOMEM;
   }
   if( rc==SQLITE_OK && !is_free && plan->flags & INDEX_PLAN_SLICES ){
@@ -398,7 +399,7 @@ static int cursor_look_up(index_cursor *cursor, sqlite3_value **args, index_form
   }
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
     forms[i] = bloom_index_pass_form(index, &plan->conditions[i], values[i], &cursor->lists[i]);
-    /* For each interval the source would read the list once more: SQLite checks it. */
+    /* The source would read the list for each interval: SQLite checks it. */
     if( plan->conditions[i].is_list && !is_free && !cursor->slices ) forms[i] = INDEX_FORM_NONE;
     if( is_free ) rc = bloom_index_numbers_form(index, &plan->conditions[i], values[i],
                                                 &cursor->lists[i], &forms[i]);

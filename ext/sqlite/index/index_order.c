@@ -1,51 +1,52 @@
 /*
 ** Rows in the order of a column with zones, of which a query may want the first ones alone.
 **
-** Rows are read in slices: those with begin <= value < end, in the zones that may have one.  SQLite
-** sorts each slice by the whole order.  Where a slice begins and ends is of no matter to what is
-** right: each row is in one of them, by SQLite's own comparison.  So the ends are made of keys of
-** zones, and need not be values of rows.  A slice is about twice as large as the one before it.
-** NULLs are below all values: with the first slice of an ascending order, the last of a descending
-** one.
+** A slice is the rows with begin <= value < end.  It is read from the zones that may have one of
+** them, and SQLite sorts it by the whole order.  Each slice begins where the one before it ended,
+** and has about twice as many rows.  Any ends are right, since SQLite compares rows with them: they
+** are made of keys of zones, and need not be values of rows.  NULLs are below all values: in the
+** first slice of an ascending order, in the last of a descending one.
 **
-** What may have the next merged row is in a heap: entries of directories, and zones, by the first
-** key that they may have in the order.  A directory's entry becomes the zones of its row when its
-** turn comes.  A zone that reaches beyond the end of a slice goes back, and is read again with the
-** next one; rows that are not merged are read with each: where that costs too much, one last slice
-** has all the rest.
+** A heap has zones, and entries of directories, by the first key in the order that they may have.
+** When its turn comes an entry of a directory is replaced by the zones of its row.  A zone which
+** reaches beyond the end of a slice goes back into the heap, and is read again for the next slice.
+** Rows that are not merged are read for each slice.  Where that costs too much, one last slice has
+** all the rest.
 **
-** Changes of rows by other statements are seen by the slices after them, as by an index on the
-** column: then the last slice reads all ids up to the last one that there was.
+** Where rows are changed between two slices, the next slice is the last one, and reads all ids up
+** to the one that was the last at the beginning.  A changed row may come twice then, or not at all,
+** as from an index on the column.
 */
 #include "index_source.h"
 #include "index_values.h"
 
 #include <string.h>
 
-/* Rows of the first slice.  Tests make small ones. */
+/* Rows of the first slice.  Tests set less. */
 #ifndef INDEX_SLICE_ROWS
 # define INDEX_SLICE_ROWS 64.0
 #endif
 
-/* So many candidates are read and sorted at once. */
+/* As many candidates are one slice. */
 #ifndef INDEX_SORTED_ROWS
 # define INDEX_SORTED_ROWS 256.0
 #endif
 
-/* The share of all zones that have values on both sides of where another one begins: where it is
-** larger each slice would read too many rows for nothing. */
+/* No slices are made where more than this share of all zones have values on both sides of where
+** another one begins: each slice would read too many rows for nothing. */
 #ifndef INDEX_MOST_OVERLAP
 # define INDEX_MOST_OVERLAP 0.25
 #endif
 
-/* Directories that are looked at for a plan. */
+/* Directories that xBestIndex reads. */
 #define ORDER_SAMPLED 4
 
-/* Keys are in the order of rows: those of a descending order are complements. */
+/* A zone, or an entry of a directory.  Keys ascend in the order of rows: in a descending order they
+** are complements. */
 typedef struct order_item {
   bloom_zone_key from, to;
-  index_interval ids; /* of an entry of a directory `first` is the number of its row */
-  double num_rows;    /* about so many candidates */
+  index_interval ids; /* of a zone; of an entry `first` is the number of its row of zones */
+  double num_rows;    /* about how many candidates a zone has */
   int generation;     /* of an entry; -1: it is a zone */
 } order_item;
 
@@ -65,14 +66,14 @@ struct index_slices {
   bloom_index *index;
   int key, is_descending;
   index_intervals merged, unmerged; /* candidates */
-  sqlite3_int64 last;               /* the last id */
-  uint64_t layout_hash;             /* of the layout that items are of */
-  int num_changes;                  /* of the connection, when they were read */
+  sqlite3_int64 last;               /* the last id at the beginning */
+  uint64_t layout_hash;             /* at the beginning, */
+  int num_changes;                  /* and the connection's total changes */
   order_items heap, taken;
-  double slice_rows;                /* of the next slice */
-  double num_unmerged;              /* about so many rows are not merged */
-  double most_again;                /* rows that may still be read once more */
-  order_bound begin, end;           /* of the last slice */
+  double slice_rows;                /* least candidates of the next slice */
+  double num_unmerged;              /* about how many rows are not merged */
+  double most_again;                /* how many rows may still be read again */
+  order_bound begin, end;           /* of the current slice */
   int is_done;
   index_intervals slice;
   index_list list;                  /* the slice, for the statement */
@@ -130,8 +131,8 @@ static void items_pop(order_items *heap){
   if( heap->num_items>0 ) heap->list[at] = last;
 }
 
-/* Sets item->ids to those of 2^blocks_lg blocks of a generation, first and on, and adds to
-** item->num_rows the candidates among them; 1 if there may be one. */
+/* Sets item->ids to those of 2^blocks_lg blocks of a generation, the first of which is first, and
+** adds to item->num_rows about how many candidates they have.  Returns 1 if they may have one. */
 static int order_count(const index_slices *order, const index_layout *layout, int generation,
                        const index_spans *spans, uint32_t first, uint32_t blocks_lg,
                        order_item *item){
@@ -140,10 +141,10 @@ static int order_count(const index_slices *order, const index_layout *layout, in
   index_interval ids;
   size_t low = 0, high = order->merged.num_intervals, i;
   if( first>>INDEX_SPAN_LG>=spans->num_spans ) return 0;
-  if( blocks_lg>INDEX_SPAN_LG ) return 1; /* spans may be anywhere */
+  if( blocks_lg>INDEX_SPAN_LG ) return 1; /* several spans, whose ids need not be neighbours */
   ids.first = bloom_index_block_first(spans, first);
   ids.last = bloom_index_block_last(spans, first + (1u << blocks_lg) - 1);
-  /* The other generation may have all of the ids. */
+  /* The others are the other generation's. */
   if( ids.first<own.first ) ids.first = own.first;
   if( ids.last>own.last ) ids.last = own.last;
   item->ids = ids;
@@ -159,7 +160,7 @@ static int order_count(const index_slices *order, const index_layout *layout, in
   return i>low && ids.first<=ids.last;
 }
 
-/* Adds an item of a span of keys, an empty one being that of NULL. */
+/* Adds an item for a span of keys; an empty span is NULL's. */
 static int order_add(index_slices *order, order_item item, bloom_zone_span span){
   if( bloom_zone_is_empty(&span) ) span.min = span.max = bloom_zone_everything.min;
   item.from = order_turn(order, order->is_descending ? span.max : span.min);
@@ -167,7 +168,7 @@ static int order_add(index_slices *order, order_item item, bloom_zone_span span)
   return items_push(&order->heap, &item);
 }
 
-/* Adds the zones of a row, or the entries of a directory. */
+/* Adds the zones of a row, or the entries of a directory, that may have candidates. */
 static int order_add_row(index_slices *order, const index_layout *layout, int number,
                          index_zone_level level, uint32_t row){
   const index_generation *generation = &layout->generations[number];
@@ -202,8 +203,8 @@ static int order_add_row(index_slices *order, const index_layout *layout, int nu
 
 /* -- Beginning ------------------------------------------------------------------------------- */
 
-/* Fills the heap: with one item for all candidates where these are one slice.  Or sets
-** *is_too_dear if it costs less to read the whole source. */
+/* Fills the heap with the entries of directories, or with one item where all candidates are one
+** slice.  Sets *is_too_dear if it costs less to read the whole source. */
 static int order_begin(index_slices *order, int *is_too_dear){
   const order_item all = {.ids = {INT64_MIN, INT64_MAX}, .generation = -1};
   bloom_index *index = order->index;
@@ -282,7 +283,7 @@ int bloom_index_slices_start(bloom_index *index, const index_plan *plan, sqlite3
 
 /* -- Slices ----------------------------------------------------------------------------------- */
 
-/* Sets the end of the slice to a value, if that is behind its begin. */
+/* Sets the end of the slice to a value, if that is behind its begin, and returns end.is_set. */
 static int order_set_end(index_slices *order, bloom_zone_value value){
   const bloom_zone_key key = value.kind==BLOOM_ZONE_NUMBER
     ? bloom_zone_of_number(value.real, 0).min
@@ -295,18 +296,19 @@ static int order_set_end(index_slices *order, bloom_zone_value value){
   return order->end.is_set;
 }
 
-/* Finds an end of the slice before or at the first key of the next item. */
+/* Sets the end of the slice to a value before or at the first key of the next item, if there is
+** one. */
 static void order_find_end(index_slices *order, const order_item *next){
   const bloom_zone_key key = order_turn(order, next->from);
   bloom_zone_value value = bloom_zone_value_of(&key), beside;
   size_t num_ascii = 0;
-  /* No slice is of NULLs that come first alone. */
+  /* NULLs that come first are no slice by themselves. */
   if( value.kind==BLOOM_ZONE_NO_VALUE
    || bloom_zone_compare(&next->from, &bloom_zone_everything.min)==0 ) return;
-  /* UTF-16 has another order of what is not ASCII. */
+  /* A text may be cut within a character, which UTF-16 cannot store. */
   while( num_ascii<value.num_bytes && value.text[num_ascii]<0x80 ) num_ascii++;
   if( order->index->letter_bytes!=1 ) value.num_bytes = num_ascii;
-  /* The next zone is not in the slice if this ends a little before it. */
+  /* A little before it, so that the next zone is not in the slice. */
   beside = value;
   if( value.kind==BLOOM_ZONE_NUMBER && value.real - value.real==0 ){
     const bloom_zone_span around = bloom_zone_of_number(value.real, 1);
@@ -315,7 +317,8 @@ static void order_find_end(index_slices *order, const order_item *next){
   if( !order_set_end(order, beside) ) order_set_end(order, value);
 }
 
-/* Takes what may have rows of the next slice, and finds its end, if it is not the last one. */
+/* Takes zones that may have rows of the next slice out of the heap, and sets its end, unless it is
+** the last one. */
 static int order_take(index_slices *order, const index_layout *layout){
   order_items *heap = &order->heap, *taken = &order->taken;
   double num_rows = 0, again = 0;
@@ -354,8 +357,8 @@ static int order_take(index_slices *order, const index_layout *layout){
   return rc;
 }
 
-/* Sets the slice to the ids of what is taken and of rows that are not merged, and puts back what
-** reaches behind its end. */
+/* Sets the slice to the ids of zones that were taken, and of rows that are not merged; puts zones
+** that reach beyond its end back into the heap. */
 static int order_make_slice(index_slices *order){
   const order_bound *end = &order->end;
   size_t i;
@@ -417,7 +420,7 @@ int bloom_index_slices_next(index_slices *order, sqlite3_stmt *rows, int *is_don
 
 /* -- For a plan ------------------------------------------------------------------------------ */
 
-/* Adds the spans of a row of zones or a directory. */
+/* Appends the spans of a row of zones or a directory. */
 static int order_sample(bloom_index *index, const index_generation *generation, int key,
                         index_zone_level level, uint32_t number, order_items *sample){
   bloom_zone zones[BLOOM_ZONES_PER_ROW];
@@ -434,7 +437,7 @@ static int order_sample(bloom_index *index, const index_generation *generation, 
   return rc;
 }
 
-/* Returns 1 if few zones, or entries, reach over where spans begin, on average. */
+/* Returns 1 if on average few zones, or entries, reach over where a span begins. */
 static int order_is_near_ids(const order_items *sample){
   size_t i, j, num_over = 0, num_zones = 0;
   for(i=0; i<sample->num_items; i++){
@@ -444,7 +447,7 @@ static int order_is_near_ids(const order_items *sample){
         && bloom_zone_compare(&sample->list[j].to, &sample->list[i].from)>=0;
     }
   }
-  /* Each does where its own begins. */
+  /* Each span reaches over its own beginning. */
   return (double)num_over<=(1 + INDEX_MOST_OVERLAP*(double)num_zones) * (double)sample->num_items;
 }
 
@@ -471,8 +474,8 @@ int bloom_index_order_pays(bloom_index *index, int key, int *pays){
       rc = order_sample(index, generation, key, INDEX_ZONES, (uint32_t)sample.list[i].ids.first,
                         &zones);
     }
-    if( rc==SQLITE_OK && sample.num_items>8 ) *pays = order_is_near_ids(&sample);
-    else if( rc==SQLITE_OK ) *pays = zones.num_items>1 && order_is_near_ids(&zones);
+    *pays = rc==SQLITE_OK && (sample.num_items>8 ? order_is_near_ids(&sample)
+                              : zones.num_items>1 && order_is_near_ids(&zones));
   }
   sqlite3_free(sample.list);
   sqlite3_free(zones.list);

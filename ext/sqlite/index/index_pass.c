@@ -1,9 +1,9 @@
 /*
-** Conditions -> the inner statement: what of them may be passed down to the source.
+** Conditions -> the inner statement.
 **
-** A virtual table is told a value, and not the affinity that the other side of the comparison has,
-** by which SQLite may convert the column.  So each condition is passed in a form that is true of at
-** least the rows that SQLite's own comparison is true of, which checks them once more.  A is the
+** SQLite tells a virtual table the value that a column is compared with, and not the affinity of
+** that side, by which it may convert the column.  So each condition is passed in a form that is
+** true of at least the rows of which SQLite's own comparison, which follows, is true.  A is the
 ** column's affinity, E that of the other side:
 **
 **   A                 the value            form
@@ -22,10 +22,10 @@
 **                                          for beside a column without affinity '1' differs from 1,
 **                                          and a REAL becomes a text of 15 digits
 **
-** The upper end of a range that SQLite may have made of `LIKE 'begin%'` is passed together with
-** BLOBs, if there are any; no end is passed where numbers may be in the range.
+** LIKE finds BLOBs, too: the upper end of a range that SQLite may have made of `LIKE 'begin%'` lets
+** them pass, if there are any.  No end is passed where LIKE may find numbers.
 **
-** Found by 100,000 random queries on SQLite 3.40.1 and 3.54.1.
+** 100,000 random queries on SQLite 3.40.1 and 3.54.1 found these cases.
 */
 #include "index_source.h"
 #include "index_values.h"
@@ -34,8 +34,8 @@
 
 /* -- Forms --------------------------------------------------------------------------------- */
 
-/* Returns 1 if SQLite before 3.38, which does not tell literals, may have made this end of `LIKE
-** 'begin%'`, which BLOBs lie outside of, or numbers. */
+/* Returns 1 if this may be an end that SQLite made of `LIKE 'begin%'`, and LIKE may find BLOBs or
+** numbers outside of it.  From 3.38 on xBestIndex sees such ends, which are literals. */
 static int pass_may_be_of_pattern(index_condition condition, char affinity,
                                   const unsigned char *text){
   if( sqlite3_libversion_number()>=3038000
@@ -51,7 +51,7 @@ static int pass_may_be_of_pattern(index_condition condition, char affinity,
 static index_form pass_form_of_text(const bloom_index *index, index_condition condition,
                                     char affinity, sqlite3_value *value){
   const int is_below = condition.kind==INDEX_LT || condition.kind==INDEX_LE;
-  /* Surely a parameter's, which SQLite tells from 3.28 on. */
+  /* 1: it is a parameter's; SQLite tells from 3.28 on. */
   const int is_bound = sqlite3_libversion_number()>=3028000 && sqlite3_value_frombind(value);
   const unsigned char *text = sqlite3_value_text(value);
   int may_be_number;
@@ -111,9 +111,9 @@ static int pass_second(int i){
   return 5 + INDEX_MAX_CONDITIONS + i;
 }
 
-/* Each form as SQL.  @ is the column, # the operator, ? the condition's parameter, $ its second. */
+/* Each form as SQL.  @ is the column, # the operator, ? and $ are the condition's parameters. */
 static const char *const pass_forms[] = {
-  /* SQLite 3.31 lets rows with NULL pass where it asks for the values of IN one by one. */
+  /* Of `=`: where SQLite 3.31 asks for the values of an IN one by one, it lets NULLs pass. */
   [INDEX_FORM_NONE]            = "@ IS NOT NULL",
   /* Without the plus SQLite compiles the statement again for another value. */
   [INDEX_FORM_PLAIN]           = "@ # +?",
@@ -126,13 +126,13 @@ static const char *const pass_forms[] = {
   [INDEX_FORM_LIST_OF_NUMBERS] = "@ IN (SELECT l.value FROM bloom_index_list(?) AS l WHERE NOT"
                                  " l.is_number) OR @ IN (SELECT CAST(l.value AS NUMERIC) FROM"
                                  " bloom_index_list(?) AS l WHERE l.is_number)",
-  /* SQLite calls regexp() itself, where the conditions before it in the query are true.  Of a REAL
-  ** or a BLOB only the application knows as what text it sees that. */
+  /* SQLite calls regexp() itself, for rows that meet the conditions before it.  Only regexp() knows
+  ** the text of a REAL or a BLOB. */
   [INDEX_FORM_LITERAL]         = "? IS NULL OR instr(CASE WHEN $ THEN lower(@) ELSE @ END, ?)"
                                  " OR typeof(@) IN ('real', 'blob')",
 };
 
-/* Appends condition i in a form, which is of pass_forms[] or like these. */
+/* Appends condition i in a form, one of pass_forms[] or written like them. */
 static void pass_append_form(const bloom_index *index, sqlite3_str *sql, const char *form,
                              index_condition condition, int i){
   while( *form ){
@@ -155,8 +155,8 @@ static void pass_append_form(const bloom_index *index, sqlite3_str *sql, const c
   }
 }
 
-/* Appends which rows may have a number in a column: itself, a text that begins with its digits, or
-** one that begins with what stands before digits. */
+/* Appends where a number may be found in an index of a column: as itself, as a text that begins
+** with its digits, or as one that begins with a blank, a sign, a point or 0. */
 static void pass_append_by_index(const bloom_index *index, sqlite3_str *sql,
                                  index_condition condition, int i){
   const char *id = index->columns.id_name, *schema = index->schema, *source = index->source_name;
@@ -173,7 +173,7 @@ static void pass_append_by_index(const bloom_index *index, sqlite3_str *sql,
                       3 + i);
 }
 
-/* Appends the condition with number i, whose parameter is ?(3+i). */
+/* Appends condition i.  Its parameter is ?(3+i). */
 static void pass_append_condition(const bloom_index *index, sqlite3_str *sql,
                                   const index_plan *plan, int i, index_form form,
                                   index_reading reading){
@@ -181,8 +181,8 @@ static void pass_append_condition(const bloom_index *index, sqlite3_str *sql,
   const char *text = pass_forms[form];
   if( form==INDEX_FORM_PLAIN && condition.has_beginning && index_is_pattern(condition.kind)
    && reading!=INDEX_READ_INTERVALS && reading!=INDEX_READ_SLICES ){
-    /* SQLite finds the beginning of a pattern in an index, though not in the REAL infinity.  So it
-    ** does here if it does so in the query, which it does of literals and parameters. */
+    /* Without the plus SQLite searches an index for the beginning of a pattern, and misses the REAL
+    ** infinity: as it does in the query itself. */
     text = reading!=INDEX_READ_COST ? "@ # ?" : condition.kind==INDEX_GLOB ? "@ # 'a*'"
       : "@ # 'a%'";
   }
@@ -192,8 +192,8 @@ static void pass_append_condition(const bloom_index *index, sqlite3_str *sql,
   if( form==INDEX_FORM_NUMBER_BY_INDEX ) pass_append_by_index(index, sql, condition, i);
 }
 
-/* Appends the plan's order.  A sorter holds all rows before the first one is returned: by +x.id no
-** index gives the order. */
+/* Appends the plan's order.  +x.id cannot come from an index, so that SQLite reads all rows into a
+** sorter before it returns the first one. */
 static void pass_append_order(const bloom_index *index, sqlite3_str *sql, const index_plan *plan,
                               index_reading reading){
   const char *plus = reading==INDEX_READ_SORTED ? "+" : "";
@@ -306,19 +306,18 @@ int bloom_index_pass_bind(bloom_index *index, sqlite3_stmt *rows, const index_pl
 /*
 ** Texts that look like numbers, in the source's own indexes.
 **
-** SQLite tells a virtual table no affinity of the other side of a comparison.  Where it is a
-** number's, `column = 5` is true of the texts '5', '5.0' and ' 05e0', and a text that looks like a
-** number is below every one that does not.  No index has these side by side, so that the source
-** would be read whole, though nearly always the other side has no affinity.
+** If the other side of a comparison has a number's affinity, `column = 5` is true of the texts '5',
+** '5.0' and ' 05e0', and each text that looks like a number is below each that does not.  No index
+** has these side by side, and the whole source would be read, though the other side nearly always
+** has no affinity.
 **
-**   column = 5        texts equal to a number begin with its digits, with those of the numbers next
-**                     to it, or with what stands before digits: few ranges of an index
-**   column < 'x'      if no text behind 'x' looks like a number, all that do are below it, too.
-**                     Behind '2024-05-01' one would begin with digits, so that an index leads from
-**                     each text that is there to the next one that may be a number: of dates,
-**                     one in each year
+**   column = 5        texts that equal a number begin with its digits, with those of a number next
+**                     to it, or with a blank, a sign, a point or 0: few ranges of an index
+**   column < 'x'      if no text behind 'x' looks like a number, all that do are below 'x' in the
+**                     index, too.  To find one, an index is searched from each text that is there
+**                     for the next one that may be a number: among dates, once for each year
 **
-** Both hold by ASCII's order, which the built-in collations have of digits: in UTF-8.
+** Both need ASCII's order of digits, which the built-in collations have in UTF-8.
 */
 
 /* Sets *has_index to whether an index of the source's own serves `column operator ?`, and has texts
@@ -341,11 +340,11 @@ static int numbers_have_index(bloom_index *index, const index_condition *conditi
 
 /* -- Equal to a number ----------------------------------------------------------------------- */
 
-/* Digits that count: versions of SQLite read what has more as neighbouring REALs. */
+/* Digits that are compared.  Of texts with more, versions of SQLite make neighbouring REALs. */
 #define NUMBERS_DIGITS 9
 
-/* Adds what texts begin with whose digits begin with these: no decimal point among them, or one at
-** any place.  Digits that end with zeros are followed by more of them, or by an exponent. */
+/* Adds the beginnings of texts whose first digits are these, with a decimal point at any place or
+** none.  Without the zeros at their end: other zeros follow, or an exponent. */
 static void numbers_add(index_list *list, sqlite3_int64 digits){
   char text[NUMBERS_DIGITS + 2];
   size_t num_digits, point;
@@ -364,8 +363,8 @@ static void numbers_add(index_list *list, sqlite3_int64 digits){
   }
 }
 
-/* Sets *list to what texts begin with that are equal to a number, and do not begin with blanks, a
-** sign, a zero or a point.  '5e-400' is 0, so that such texts may begin with any digit. */
+/* Sets *list to the beginnings of texts that equal a number, but of those that begin with a blank,
+** a sign, a point or 0.  Of 0 and infinity they are all digits: '5e-400' is 0. */
 static int numbers_list(index_list *list, double number){
   char text[NUMBERS_DIGITS + 16];
   sqlite3_int64 digits = 0, first = 1;
@@ -387,8 +386,8 @@ static int numbers_list(index_list *list, double number){
     if( text[i]!='.' ) digits = 10*digits + (text[i] - '0');
   }
   for(i=1; i<NUMBERS_DIGITS; i++) first *= 10;
-  /* A text of more digits may begin with those of the number below, and, as these are rounded, of
-  ** that above. */
+  /* A text of more digits may begin with those of the number below, and of that above, since digits
+  ** are rounded. */
   numbers_add(list, digits);
   numbers_add(list, digits>first ? digits - 1 : 10*first - 1);
   numbers_add(list, digits<10*first - 1 ? digits + 1 : first);
@@ -397,8 +396,8 @@ static int numbers_list(index_list *list, double number){
 
 /* -- Below a text ------------------------------------------------------------------------------ */
 
-/* Returns how many bytes a text that looks like a number, of every version of SQLite, may begin
-** with. */
+/* Returns how many bytes of a text a longer one, which looks like a number to some version of
+** SQLite, may begin with. */
 static size_t numbers_prefix(const char *text){
   static const char blanks[] = " \t\n\v\f\r", digits[] = "0123456789";
   const char *at = text + strspn(text, blanks);
@@ -418,8 +417,8 @@ static size_t numbers_prefix(const char *text){
 /* Searches of an index that are tried. */
 #define NUMBERS_SEARCHES 40
 
-/* Makes of a text the least one behind it that may look like a number, or may be before such a one;
-** *is_itself: the text itself may be it.  0: there is none. */
+/* Changes a text to the least one behind it that may look like a number, or with which such a text
+** may begin.  *is_itself: it may look like one itself.  Returns 0 if there is none. */
 static int numbers_next(char *text, int *is_itself){
   size_t length = numbers_prefix(text);
   *is_itself = text[length]!=0;
@@ -434,7 +433,8 @@ static int numbers_next(char *text, int *is_itself){
   return text[0]<='9';
 }
 
-/* Sets *is_none to whether no text of a column that comes behind this one looks like a number. */
+/* Sets *is_none to whether no text of a column, behind this one, looks like a number: 0 if an index
+** does not tell. */
 static int numbers_none_behind(bloom_index *index, const index_condition *condition,
                                sqlite3_value *value, int *is_none){
   const char *name = index->columns.list[condition->column].name;
