@@ -216,6 +216,18 @@ INSERT INTO followed(k, part) VALUES ('then', 'z');
 COMMIT;
 
 ----
+DROP TRIGGER followed_k_before_insert;
+INSERT INTO followed(k, part) VALUES ('missed', 'a');
+INSERT INTO followed_k(followed_k) VALUES ('merge=12');
+UPDATE followed SET id = -id, part = 'moved' WHERE id = 25;
+SELECT count(*) FROM followed_k('key25');
+BEGIN;
+INSERT INTO followed_k(followed_k) VALUES ('merge=12');
+UPDATE followed SET k = 'changed' WHERE id IN (3, 29);
+INSERT INTO followed_k(followed_k) VALUES ('merge=12');
+COMMIT;
+
+----
 INSERT INTO followed(k, part) VALUES ('at last', 'a');
 UPDATE followed SET k = k || '.' WHERE id = 1;
 INSERT INTO in_set VALUES ('at last');

@@ -19,7 +19,7 @@ case ${1-} in
   --longest) statements=500000 seconds=40 most=40 runs=5000 worlds=4000 long=--slow sample= ;;
   *)      sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
-cases='vtab/certain vtab/journal vtab/tuples vtab/running source/migrations source/others_objects source/datasette source/half_copies source/schema_changes'
+cases='vtab/certain vtab/healing vtab/journal vtab/tuples vtab/running source/migrations source/others_objects source/datasette source/half_copies source/schema_changes'
 [ -z "$long" ] || cases="$cases source/copies source/orms vtab/hostile_files vtab/not_in_the_way"
 # The quick ones are always the same; others draw others.
 if [ -n "$long" ]; then drawn=$(date +%s); else drawn=5; fi

@@ -295,7 +295,7 @@ static int rename_journal(bloom_vtab *vtab, const char *new_name){
   if( rc==SQLITE_OK ) rc = bloom_vtab_drop_triggers(vtab, 0);
   if( rc==SQLITE_OK ) rc = bloom_guard_drop(&follower);
   if( rc==SQLITE_OK ) rc = rename_table(vtab, vtab->journal, new_name, "_new");
-  if( rc==SQLITE_OK && !vtab->doubt ) rc = bloom_vtab_create_triggers(&renamed, &triggers.args);
+  if( rc==SQLITE_OK && !vtab->doubt ) rc = bloom_vtab_create_triggers(&renamed, &triggers.args, 0);
   bloom_vtab_args_free(&triggers.args);
   sqlite3_free(renamed.name);
   sqlite3_free(renamed.journal);

@@ -119,9 +119,15 @@ static int check_reach(bloom_vtab *vtab, const bloom_vtab_layout *layout){
 }
 
 /* Fails if an authorizer hides a column of the key by SQLITE_IGNORE: SQLite compiles a NULL in its
-** place then, and a filter without its keys would be filled. */
-static int check_is_not_hidden(bloom_vtab *vtab, const bloom_vtab_args *args){
+** place then, and a filter without its keys would be filled.  is_healing: also if the source has no
+** INTEGER PRIMARY KEY, or an authorizer hides it. */
+static int check_can_read(bloom_vtab *vtab, const bloom_vtab_args *args, int is_healing){
   int i, rc = SQLITE_OK;
+  if( is_healing && args->id==NULL ){
+    return bloom_vtab_fail(vtab, "bloom: table %s has no INTEGER PRIMARY KEY, so 'merge=N' cannot"
+                                 " repair %s; INSERT INTO %s(%s) VALUES ('merge') can",
+                           args->table, vtab->name, vtab->quoted_name, vtab->quoted_name);
+  }
   for(i=0; i<args->num_columns && rc==SQLITE_OK; i++){
     sqlite3_stmt *opcode;
     int is_read = 0;
@@ -155,11 +161,12 @@ static int add_selected_keys(bloom_vtab_batch *batch, sqlite3_stmt *row, int rc)
   return rc==SQLITE_OK ? bloom_vtab_batch_finish(batch) : rc;
 }
 
-/* Adds all keys of the source, and what OR REPLACE may store in place of NULL, a DEFAULT. */
-static int add_source_keys(bloom_vtab_batch *batch, const bloom_vtab_args *args){
+/* Adds keys of the source by a SELECT, which is freed, and what OR REPLACE may store in place of
+** NULL, a DEFAULT. */
+static int add_source_keys(bloom_vtab_batch *batch, const bloom_vtab_args *args, char *sql){
   bloom_connection *connection = batch->vtab->connection;
   sqlite3_stmt *row;
-  int rc = bloom_sql_prepare_text(connection, &row, bloom_vtab_keys_sql(batch->vtab, args, 0));
+  int rc = bloom_sql_prepare_text(connection, &row, sql);
   rc = add_selected_keys(batch, row, rc);
   if( rc!=SQLITE_OK ) return rc;
   batch->is_new = 0; /* the DEFAULT may be the key of a row, which was counted */
@@ -203,7 +210,8 @@ static int take_back(bloom_vtab *vtab, int rc){
 }
 
 /* Fills the filter from its source, which a standalone filter has not: args is NULL.  *layout has
-** the rules of the key, and gets the rest. */
+** the rules of the key, and gets the rest.  Where it is healing, the pages stay empty, and have the
+** room that they had. */
 static int fill(
   bloom_vtab *vtab, const bloom_vtab_args *args, bloom_vtab_layout *layout, int is_create
 ){
@@ -212,7 +220,9 @@ static int fill(
   int rc = bloom_vtab_new_layout(vtab, layout);
   assert((args!=NULL)==(vtab->args.table!=NULL) && layout->num_layers==0);
   if( rc==SQLITE_OK ) rc = set_merged_at(vtab, layout);
-  if( rc==SQLITE_OK && args ){
+  if( layout->is_healing ){
+    if( vtab->has_layout ) num_keys = vtab->layout.layers[0].capacity / 2;
+  }else if( rc==SQLITE_OK && args ){
     char *sql = bloom_vtab_keys_sql(vtab, args, 1);
     rc = sql ? bloom_sql_integer(vtab->connection, &num_keys, "%s", sql) : SQLITE_NOMEM;
     sqlite3_free(sql);
@@ -225,7 +235,9 @@ static int fill(
   if( rc!=SQLITE_OK ) return rc;
   bloom_vtab_close_reader(vtab);
   rc = start_over(vtab, layout);
-  if( rc==SQLITE_OK && args ) rc = add_source_keys(&batch, args);
+  if( rc==SQLITE_OK && args && !layout->is_healing ){
+    rc = add_source_keys(&batch, args, bloom_vtab_keys_sql(vtab, args, 0));
+  }
   if( rc==SQLITE_OK ) rc = bloom_vtab_write_layout(vtab, layout);
   bloom_vtab_batch_free(&batch);
   /* SQLite itself takes back a CREATE that fails, but no INSERT of one row. */
@@ -242,7 +254,7 @@ static int make_all(
   if( args ){
     rc = bloom_sql_run(vtab->connection, "CREATE TABLE IF NOT EXISTS \"%w\".\"%w\"%s",
                        vtab->schema, vtab->journal, vtab->journal_columns);
-    if( rc==SQLITE_OK ) rc = bloom_vtab_create_triggers(vtab, args);
+    if( rc==SQLITE_OK ) rc = bloom_vtab_create_triggers(vtab, args, layout->is_healing);
   }
   return rc==SQLITE_OK ? fill(vtab, args, layout, is_create) : rc;
 }
@@ -273,7 +285,7 @@ int bloom_vtab_make(bloom_vtab *vtab){
   if( args ){
     rc = bloom_source_refuse_shadow(place, args->table, &vtab->base.zErrMsg);
     if( rc==SQLITE_OK ) rc = bloom_vtab_read_source(vtab, args, &layout);
-    if( rc==SQLITE_OK ) rc = check_is_not_hidden(vtab, args);
+    if( rc==SQLITE_OK ) rc = check_can_read(vtab, args, 0);
     if( rc==SQLITE_OK && bloom_sql_has_two_writers(vtab->connection) ){
       rc = refuse_mid_write(vtab, "made", "");
     }
@@ -321,11 +333,12 @@ static int is_source_unproven(
 
 /* Makes the filter from what its triggers say, or, where they do not, from what CREATE said; of a
 ** 'merge', only if that is the same.  What is refused is so before anything changes: in a
-** transaction nothing takes it back.  is_damaged: all of it is made anew. */
-static int rebuild(bloom_vtab *vtab, int is_merge, int is_damaged){
+** transaction nothing takes it back.  is_damaged: all of it is made anew.  is_healing: the source's
+** keys are left to heal_rows(). */
+static int rebuild(bloom_vtab *vtab, int is_merge, int is_damaged, int is_healing){
   bloom_vtab_triggers triggers = {.are_newest = 0};
   bloom_vtab_args *args = &triggers.args;
-  bloom_vtab_layout layout = {.num_layers = 0};
+  bloom_vtab_layout layout = {.is_healing = is_healing, .next_id = INT64_MIN};
   bloom_vtab_doubt doubt = BLOOM_VTAB_CERTAIN;
   int rc;
   assert(vtab->args.table);
@@ -354,8 +367,8 @@ static int rebuild(bloom_vtab *vtab, int is_merge, int is_damaged){
                       vtab->base.zErrMsg, vtab->name);
     }
   }
-  if( rc==SQLITE_OK ) rc = check_is_not_hidden(vtab, args);
-  if( rc==SQLITE_OK && !is_damaged && !vtab->doubt && triggers.are_newest ){
+  if( rc==SQLITE_OK ) rc = check_can_read(vtab, args, is_healing);
+  if( rc==SQLITE_OK && !is_damaged && !is_healing && !vtab->doubt && triggers.are_newest ){
     rc = fill(vtab, args, &layout, 0);
   }else if( rc==SQLITE_OK ){
     rc = take_back(vtab, make_all(vtab, args, &layout, 0));
@@ -374,7 +387,7 @@ int bloom_vtab_rebuild(bloom_vtab *vtab){
   if( rc!=SQLITE_OK ) return rc;
   if( is_mid_write ) return refuse_mid_write(vtab, "rebuilt", "; 'merge' can run there");
   rc = bloom_vtab_open(vtab, BLOOM_VTAB_DOUBT);
-  return rc==SQLITE_OK || rc==SQLITE_CORRUPT_VTAB ? rebuild(vtab, 0, rc!=SQLITE_OK) : rc;
+  return rc==SQLITE_OK || rc==SQLITE_CORRUPT_VTAB ? rebuild(vtab, 0, rc!=SQLITE_OK, 0) : rc;
 }
 
 /* Empties a standalone filter, which has the room of CREATE again. */
@@ -428,11 +441,9 @@ static int merge_keys(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_doubt
   bloom_vtab_page_header sums;
   int wants_room = 0, rc = SQLITE_OK;
   assert(vtab->args.table && max_rows>=0 && !*doubt);
+  /* What look-ups met of damage, and of a filter with few pages all of it, but for blocks. */
+  if( bloom_connection_knows_damage(vtab->connection, vtab->layout.number) ) return SQLITE_NOTFOUND;
   if( max_rows==0 ){
-    /* What look-ups met of damage, and of a filter with few pages all of it, but for blocks. */
-    if( bloom_connection_knows_damage(vtab->connection, vtab->layout.number) ){
-      return SQLITE_NOTFOUND;
-    }
     if( bloom_vtab_num_pages(&vtab->layout, 0)<=FEW_PAGES ){
       rc = bloom_vtab_read_layer(vtab, &vtab->layout, 0, &sums, NULL);
     }
@@ -440,7 +451,7 @@ static int merge_keys(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_doubt
     if( rc==SQLITE_OK && !*doubt ) rc = find_room(vtab, &wants_room);
   }
   if( rc!=SQLITE_OK || *doubt ) return rc;
-  if( wants_room ) return rebuild(vtab, 1, 0);
+  if( wants_room ) return rebuild(vtab, 1, 0, 0);
   layout = vtab->layout;
   bloom_vtab_close_reader(vtab);
   rc = set_merged_at(vtab, &layout);
@@ -455,6 +466,51 @@ static int merge_keys(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_doubt
   return rc;
 }
 
+/* Adds the keys of the source's next max_rows rows, by their ids, to a filter that is healing.
+** After the last row it has all keys: those of rows that were written meanwhile, or got another id,
+** are in the journal.  Begins anew without the triggers that see these, or where a page is
+** damaged. */
+static int heal_rows(bloom_vtab *vtab, sqlite3_int64 max_rows){
+  bloom_vtab_triggers triggers = {.are_newest = 0};
+  const bloom_vtab_args *args = &triggers.args;
+  bloom_vtab_layout layout, source;
+  bloom_vtab_batch batch = {.vtab = vtab, .layout = &layout};
+  sqlite3_int64 end = 0;
+  sqlite3_stmt *row = NULL;
+  char *sql = NULL;
+  int rc = bloom_vtab_read_layout(vtab);
+  layout = source = vtab->layout;
+  bloom_vtab_close_reader(vtab);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_read_triggers(vtab, &triggers);
+  if( rc==SQLITE_OK && !triggers.are_of_each_update ) rc = SQLITE_NOTFOUND;
+  if( rc==SQLITE_OK ) rc = bloom_vtab_read_source(vtab, &triggers.args, &source);
+  if( rc==SQLITE_OK ) rc = check_can_read(vtab, args, 1);
+  if( rc==SQLITE_OK ){
+    rc = bloom_sql_row(vtab->connection, &row, "SELECT \"%w\" FROM \"%w\".\"%w\" WHERE \"%w\" >="
+                       " %lld ORDER BY 1 LIMIT 1 OFFSET %lld", args->id, vtab->schema, args->table,
+                       args->id, layout.next_id, max_rows);
+  }
+  layout.is_healing = rc==SQLITE_ROW;
+  if( layout.is_healing ) end = sqlite3_column_int64(row, 0);
+  rc = bloom_sql_end(row, rc);
+  if( rc==SQLITE_OK ) sql = bloom_vtab_keys_sql(vtab, args, 0);
+  if( sql ){
+    sql = sqlite3_mprintf("%z AND \"%w\".\"%w\" BETWEEN %lld AND %lld", sql, args->table, args->id,
+                          layout.next_id, layout.is_healing ? end - 1 : INT64_MAX);
+  }
+  if( rc==SQLITE_OK ) rc = add_source_keys(&batch, args, sql);
+  layout.next_id = end;
+  if( rc==SQLITE_OK ) rc = set_merged_at(vtab, &layout);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_write_layout(vtab, &layout);
+  if( rc==SQLITE_OK && !layout.is_healing ){
+    rc = take_back(vtab, bloom_vtab_create_triggers(vtab, args, 0));
+  }
+  bloom_vtab_batch_free(&batch);
+  bloom_vtab_args_free(&triggers.args);
+  vtab->is_checked = 0;
+  return rc==SQLITE_NOTFOUND ? rebuild(vtab, 1, 1, 1) : rc;
+}
+
 /* Heals a filter that is in doubt, or damaged, as rc says then.  In a trigger, or while another
 ** statement writes, it does nothing and does not fail: rows of the source may be mid write. */
 static int heal(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_doubt doubt, int rc){
@@ -465,8 +521,10 @@ static int heal(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_doubt doubt
     bloom_vtab_forget_message(vtab);
     return mid_rc;
   }
-  if( doubt && (max_rows>0 || doubt<BLOOM_VTAB_NO_SOURCE) ) return fail_in_doubt(vtab, doubt);
-  return max_rows>0 ? rc : rebuild(vtab, 1, !doubt);
+  if( doubt && doubt<BLOOM_VTAB_NO_SOURCE ) return fail_in_doubt(vtab, doubt);
+  rc = SQLITE_OK;
+  if( max_rows==0 || doubt!=BLOOM_VTAB_HEALING ) rc = rebuild(vtab, 1, !doubt, max_rows>0);
+  return rc==SQLITE_OK && max_rows>0 ? heal_rows(vtab, max_rows) : rc;
 }
 
 int bloom_vtab_merge(bloom_vtab *vtab, sqlite3_int64 max_rows){
@@ -479,6 +537,7 @@ int bloom_vtab_merge(bloom_vtab *vtab, sqlite3_int64 max_rows){
   rc = bloom_vtab_open(vtab, BLOOM_VTAB_DOUBT);
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_layout(vtab);
   doubt = rc==SQLITE_OK ? vtab->doubt : BLOOM_VTAB_CERTAIN;
+  if( rc==SQLITE_OK && !doubt && vtab->layout.is_healing ) doubt = BLOOM_VTAB_HEALING;
   if( rc==SQLITE_OK && !doubt ) rc = bloom_vtab_failure(vtab, merge_keys(vtab, max_rows, &doubt));
   if( doubt || (rc==SQLITE_CORRUPT_VTAB && !vtab->connection->is_running) ){
     rc = heal(vtab, max_rows, doubt, rc);

@@ -199,9 +199,9 @@ static int read_snapshot(
   snapshot = bloom_malloc_zeros(sizeof(*snapshot));
   if( snapshot==NULL ) return SQLITE_NOMEM;
   snapshot->layout = vtab->layout;
-  snapshot->doubt = doubt;
+  snapshot->doubt = doubt || !vtab->layout.is_healing ? doubt : BLOOM_VTAB_HEALING;
   snapshot->tuples.connection = vtab->connection;
-  if( vtab->args.table && !doubt ){
+  if( vtab->args.table && !snapshot->doubt ){
     int is_intact = 1;
     rc = bloom_vtab_count_unmerged(vtab, &snapshot->num_unmerged);
     if( rc==SQLITE_OK ) rc = bloom_vtab_read_journal(vtab, &is_intact);
@@ -420,7 +420,7 @@ static int look_up(
   }
   if( rc!=SQLITE_OK ) return rc;
   assert(asked.num_hashes>0 || asked.is_maybe); /* the key is not NULL */
-  *may_contain = bloom_vtab_doubt_of_reader(vtab) || asked.is_maybe
+  *may_contain = bloom_vtab_doubt_of_reader(vtab) || vtab->layout.is_healing || asked.is_maybe
     || !have_collations(&vtab->layout.rules, collations,
                         key.parts ? vtab->layout.rules.num_columns : 1);
   if( !*may_contain ) rc = bloom_vtab_test_pages(vtab, &asked, may_contain);

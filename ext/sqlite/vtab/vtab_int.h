@@ -30,6 +30,7 @@ typedef struct bloom_vtab_args {
   sqlite3_int64 capacity; /* the keys that there is room for at least */
   char *default_value;    /* the DEFAULT's text, once the source was read; NULL: there is none */
   char *refusal;          /* why there can be no such filter any more; NULL: there can */
+  char *id;               /* and its INTEGER PRIMARY KEY; NULL: it has none */
   int has_namesake;       /* once the source was read: what CREATE named was renamed since, and a
                           ** table, view or column has that name now */
 } bloom_vtab_args;
@@ -66,6 +67,10 @@ typedef struct bloom_vtab_layout {
   uint64_t default_checksum;  /* of the text of the column's DEFAULT */
   uint64_t num_taken; /* rows that merges took since the journal was emptied, and 1; 0: one of them
                       ** was by bloom 1.2.0 */
+  /* While 'merge=N' repairs the filter, and its pages do not have all keys: the id of the row that
+  ** comes next. */
+  int is_healing;
+  sqlite3_int64 next_id;
   int has_chain; /* the journal's rows are a chain: each knows the one before it by its r */
 } bloom_vtab_layout;
 
@@ -87,7 +92,7 @@ typedef enum bloom_vtab_doubt {
   /* What 'merge' repairs: */
   BLOOM_VTAB_NO_TRIGGERS, BLOOM_VTAB_OLD_GUARD, BLOOM_VTAB_NO_GUARD, BLOOM_VTAB_NO_JOURNAL,
   BLOOM_VTAB_OTHER_JOURNAL, BLOOM_VTAB_HAS_OTHERS, BLOOM_VTAB_NO_COLUMN, BLOOM_VTAB_OTHER_COLUMN,
-  BLOOM_VTAB_BROKEN_JOURNAL, BLOOM_VTAB_OVERFLOW
+  BLOOM_VTAB_BROKEN_JOURNAL, BLOOM_VTAB_OVERFLOW, BLOOM_VTAB_HEALING
 } bloom_vtab_doubt;
 
 /* What look-ups know of the journal: vtab_journal.c. */
@@ -273,12 +278,15 @@ bloom_follower bloom_vtab_follower(const bloom_vtab *vtab);
 
 /* Makes the triggers of a filter, and the guard; or drops them; for good: those of bloom 1.0 and
 ** 1.1, too, and those whose journal was renamed. */
-int bloom_vtab_create_triggers(const bloom_vtab *vtab, const bloom_vtab_args *args);
+int bloom_vtab_create_triggers(
+  const bloom_vtab *vtab, const bloom_vtab_args *args, int is_healing
+);
 int bloom_vtab_drop_triggers(const bloom_vtab *vtab, int is_for_good);
 
 /* The filter's triggers as the schema has them, and the arguments that their text tells. */
 typedef struct bloom_vtab_triggers {
   bloom_vtab_doubt doubt; /* of them and of the journal, columns left out */
+  int are_of_each_update; /* they see each UPDATE, as while 'merge=N' repairs a filter */
   int are_newest;         /* each has the newest text */
   int is_seen;            /* no authorizer hides the schema */
   /* the table and the columns, as they are called now; else table is NULL */

@@ -20,6 +20,7 @@
 
 static const char layout_magic[8] = {'b', 'l', 'o', 'o', 'm', 'v', 't', '2'};
 static const char layout_magic_cells[8] = {'b', 'l', 'o', 'o', 'm', 'v', 't', '3'};
+static const char layout_magic_healing[8] = {'b', 'l', 'o', 'o', 'm', 'v', 't', '4'};
 
 /* No capacity comes near it, or near overflow when some are added. */
 #define MAX_CAPACITY ((sqlite3_int64)1 << 50)
@@ -316,16 +317,22 @@ static int code_layout(bloom_vtab_layout *layout, uint8_t *bytes, int is_reading
     *column = (bloom_equality){(bloom_column_kind)place[0], (bloom_collation)place[1]};
   }
   layout->num_taken = code64(bytes + TAKEN_AT, layout->num_taken, is_reading);
+  layout->next_id =
+    (sqlite3_int64)code64(bytes + TAKEN_AT + 8, (uint64_t)layout->next_id, is_reading);
   return 1;
 }
 
 /* Returns 0 if the bytes are no layout. */
 static int get_layout(uint8_t *bytes, bloom_vtab_layout *layout){
   const int has_cells = memcmp(bytes, layout_magic_cells, sizeof(layout_magic_cells))==0;
-  *layout = (bloom_vtab_layout){.rules.has_cells = has_cells};
-  return (has_cells || memcmp(bytes, layout_magic, sizeof(layout_magic))==0)
-    && bloom_load64_le(bytes + CHECKSUM_AT)==bloom_checksum(bytes, CHECKSUM_AT)
-    && code_layout(layout, bytes, 1);
+  const int is_healing = memcmp(bytes, layout_magic_healing, sizeof(layout_magic_healing))==0;
+  *layout = (bloom_vtab_layout){.is_healing = is_healing};
+  if( !(has_cells || is_healing || memcmp(bytes, layout_magic, sizeof(layout_magic))==0)
+      || bloom_load64_le(bytes + CHECKSUM_AT)!=bloom_checksum(bytes, CHECKSUM_AT)
+      || !code_layout(layout, bytes, 1) ) return 0;
+  layout->rules.has_cells =
+    has_cells || (is_healing && layout->rules.num_columns>BLOOM_MAX_SURE_COLUMNS);
+  return 1;
 }
 
 /* Fails as row 1 is none of this version: it is damaged, or that of bloom 1.1. */
@@ -372,7 +379,8 @@ int bloom_vtab_write_layout(bloom_vtab *vtab, const bloom_vtab_layout *layout){
   const int is_good = code_layout(&copy, bytes, 0);
   assert(is_good);
   (void)is_good;
-  memcpy(bytes, layout->rules.has_cells ? layout_magic_cells : layout_magic, sizeof(layout_magic));
+  memcpy(bytes, layout->is_healing ? layout_magic_healing
+    : layout->rules.has_cells ? layout_magic_cells : layout_magic, sizeof(layout_magic));
   bloom_store64_le(bytes + CHECKSUM_AT, bloom_checksum(bytes, CHECKSUM_AT));
   return bloom_blob_write_row(pages_place(vtab), 1, bytes, sizeof(bytes));
 }

@@ -36,8 +36,9 @@ static const char *const trigger_events[NUM_TRIGGER_KINDS] = {
   "BEFORE INSERT", "BEFORE UPDATE", "AFTER UPDATE"
 };
 
-/* The forms of triggers' texts: that of bloom 1.2.0, and that of now. */
-enum { OF_1_2_0, WITH_CHAIN, NUM_FORMS };
+/* The forms of triggers' texts: that of bloom 1.2.0; that of a filter that 'merge=N' repairs, whose
+** UPDATE triggers write each row's key; and that of now. */
+enum { OF_1_2_0, OF_EACH_UPDATE, WITH_CHAIN, NUM_FORMS };
 
 static int num_kinds(int num_columns){
   return num_columns>1 ? NUM_TRIGGER_KINDS : AFTER_UPDATE;
@@ -83,10 +84,10 @@ static char *trigger_sql(
     sqlite3_str_appendf(sql, "%s\"%w\"", i ? ", " : " OF ", args->columns[i]);
   }
   sqlite3_str_appendf(sql, " ON \"%w\" WHEN ", table);
-  append_when(sql, args, kind!=BEFORE_INSERT);
+  append_when(sql, args, kind!=BEFORE_INSERT && form!=OF_EACH_UPDATE);
   sqlite3_str_appendf(sql, " BEGIN INSERT INTO \"%w\"%s VALUES (", journal, vtab->journal_columns);
   for(i=0; i<args->num_columns; i++) sqlite3_str_appendf(sql, "new.\"%w\", ", args->columns[i]);
-  if( form==WITH_CHAIN ){
+  if( form!=OF_1_2_0 ){
     sqlite3_str_appendf(sql, "(random() << 24) | (SELECT r >> 24 & 16777215 FROM \"%w\""
                              " ORDER BY rowid DESC LIMIT 1)); END", journal);
   }else{
@@ -208,11 +209,14 @@ static int read_own_triggers(
   if( rc!=SQLITE_OK ) return rc;
   triggers->args.table = sqlite3_mprintf("%s", own->rows[0].table);
   if( triggers->args.table==NULL ) return SQLITE_NOMEM;
-  triggers->are_newest = 1;
+  triggers->are_newest = triggers->are_of_each_update = 1;
   for(i=0; i<own->num_rows && rc==SQLITE_OK; i++){
     rc = find_form(vtab, &own->rows[i], &triggers->args, &form);
     are_known &= form>=0;
     triggers->are_newest &= form==WITH_CHAIN;
+    if( kind_of(vtab, own->rows[i].name)!=BEFORE_INSERT ){
+      triggers->are_of_each_update &= form==OF_EACH_UPDATE;
+    }
     seen |= 1u << kind_of(vtab, own->rows[i].name);
   }
   are_known &= seen==(1u << num_kinds(vtab->args.num_columns)) - 1;
@@ -246,13 +250,17 @@ int bloom_vtab_read_triggers(const bloom_vtab *vtab, bloom_vtab_triggers *trigge
   return rc;
 }
 
-int bloom_vtab_create_triggers(const bloom_vtab *vtab, const bloom_vtab_args *args){
+int bloom_vtab_create_triggers(
+  const bloom_vtab *vtab, const bloom_vtab_args *args, int is_healing
+){
   const bloom_follower follower = bloom_vtab_follower(vtab);
   int kind, rc = bloom_vtab_drop_triggers(vtab, 0);
   for(kind=0; kind<num_kinds(args->num_columns) && rc==SQLITE_OK; kind++){
     char *name = sqlite3_mprintf("%s%s", vtab->name, trigger_suffixes[kind]);
     rc = name ? bloom_trigger_create(&follower, trigger_sql(vtab, name, args->table, vtab->journal,
-                                                            args, kind, WITH_CHAIN))
+                                                            args, kind,
+                                                            is_healing ? OF_EACH_UPDATE
+                                                              : WITH_CHAIN))
       : SQLITE_NOMEM;
     sqlite3_free(name);
   }
@@ -271,6 +279,7 @@ void bloom_vtab_args_free(bloom_vtab_args *args){
   for(i=0; i<args->num_columns; i++) sqlite3_free(args->columns[i]);
   sqlite3_free(args->table);
   sqlite3_free(args->default_value);
+  sqlite3_free(args->id);
   sqlite3_free(args->refusal);
   memset(args, 0, sizeof(*args));
 }
@@ -385,7 +394,9 @@ int bloom_vtab_read_source(bloom_vtab *vtab, bloom_vtab_args *args, bloom_vtab_l
   int i, rc = bloom_source_read(place, args->table, 1, &source, &vtab->base.zErrMsg);
   if( rc==SQLITE_OK ) rc = replace_name(&args->table, source.name);
   sqlite3_free(args->default_value);
-  args->default_value = NULL;
+  sqlite3_free(args->id);
+  args->default_value = args->id = NULL;
+  if( rc==SQLITE_OK && source.id_column>=0 ) rc = replace_name(&args->id, source.id_name);
   layout->default_checksum = 0;
   layout->rules.num_columns = args->num_columns;
   layout->rules.has_cells = args->num_columns>BLOOM_MAX_SURE_COLUMNS;
@@ -569,6 +580,7 @@ static const char *const doubt_texts[] = {
   [BLOOM_VTAB_NO_COLUMN] = "its column or its table is another now",
   [BLOOM_VTAB_OTHER_COLUMN] = "its column changed its type, collation or DEFAULT",
   [BLOOM_VTAB_BROKEN_JOURNAL] = "its journal does not have the rows that its triggers wrote",
+  [BLOOM_VTAB_HEALING] = "'merge=N' has not repaired it to the end",
   [BLOOM_VTAB_OVERFLOW] = "bloom 1.2.0 made it, and a key has too many numbers"
 };
 

@@ -27,6 +27,10 @@ DELETE FROM without_journal_new;
 CREATE TABLE made_anew(k TEXT);
 CREATE VIRTUAL TABLE without_trigger USING bloom(made_anew, k);
 DROP TRIGGER without_trigger_before_insert;
+CREATE TABLE ids(id INTEGER PRIMARY KEY, k DEFAULT 'x');
+INSERT INTO ids(k) VALUES (1), ('two'), (3);
+CREATE VIRTUAL TABLE in_steps USING bloom(ids, k);
+DROP TRIGGER in_steps_before_update;
 
 -- All that statements change: it must be as before where one failed.
 CREATE VIEW state AS SELECT k, (SELECT count(*) FROM followed_k(k)) FROM followed
@@ -74,6 +78,8 @@ SELECT note FROM without_trigger;
 INSERT INTO without_trigger(without_trigger) VALUES ('integrity-check'); -- error
 INSERT INTO without_trigger(without_trigger) VALUES ('merge=1'); -- error
 INSERT INTO without_trigger(without_trigger) VALUES ('merge');
+INSERT INTO in_steps(in_steps) VALUES ('merge=2');
+INSERT INTO in_steps(in_steps) VALUES ('merge=9');
 INSERT INTO without_keys(without_keys) VALUES ('integrity-check'); -- error
 SELECT count(*), bloom_may_contain((SELECT handle FROM without_journal), 1) FROM without_journal(1);
 CREATE VIRTUAL TABLE key USING bloom(keys, k); -- error
