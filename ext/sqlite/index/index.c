@@ -193,7 +193,6 @@ void bloom_index_free(bloom_index *index){
   bloom_source_free(&index->columns);
   sqlite3_free(index->schema);
   sqlite3_free(index->name);
-  sqlite3_free(index->source_name);
   sqlite3_free(index->base.zErrMsg);
   sqlite3_free(index);
 }
@@ -267,11 +266,7 @@ static int index_make(bloom_index *index){
   sqlite3_free(names);
   if( rc==SQLITE_OK ) rc = bloom_index_tables_create(index, left, &num_tables);
   if( rc==SQLITE_OK ) rc = bloom_index_canary_write(index);
-  if( rc==SQLITE_OK ){
-    index->source_name = sqlite3_mprintf("%s", index->config.source);
-    rc = index->source_name ? bloom_index_triggers_make(index, index->source_name, 0)
-      : SQLITE_NOMEM;
-  }
+  if( rc==SQLITE_OK ) rc = bloom_index_triggers_make(index, 0);
   if( rc==SQLITE_OK ) rc = bloom_index_reset(index);
   if( rc==SQLITE_OK ) rc = bloom_index_learn_encoding(index);
   if( rc==SQLITE_OK && !index->config.is_unmerged ){
@@ -419,7 +414,7 @@ static int index_rename(sqlite3_vtab *vtab, const char *new_name){
   index->name = name;
   bloom_index_statements_forget(index, 1);
   if( rc==SQLITE_OK ){
-    rc = bloom_index_triggers_make(index, index->source_name, index->source.doubt!=NULL);
+    rc = bloom_index_triggers_make(index, index->source.doubt!=NULL);
   }
   if( rc!=SQLITE_OK ) index->name = old_name;
   sqlite3_free(rc==SQLITE_OK ? old_name : name);
@@ -454,7 +449,7 @@ static int index_say_read_only(bloom_index *index){
   const int rc = bloom_index_begin(index, INDEX_NEED_SOURCE);
   if( bloom_sql_is_fatal(rc) || index->damage ) return rc;
   return bloom_index_fail(index, "bloom_index: %s is read only: write to table %s", index->name,
-                          index->source_name ? index->source_name : index->config.source);
+                          index->columns.name ? index->columns.name : index->config.source);
 }
 
 /* Runs a command, xUpdate; args: old rowid, new rowid, columns, one of which is the command's. */

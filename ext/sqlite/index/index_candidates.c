@@ -436,7 +436,7 @@ static int candidates_narrow_by_columns(candidates_query *query, index_intervals
   }
   if( is_mid_write ) return SQLITE_OK;
   rc = bloom_index_statement_integer(index, INDEX_USE_LAST_ID, &last, INDEX_LAST_ID,
-                                     index->columns.id_name, index->schema, index->source_name);
+                                     index->columns.id_name, index->schema, index->columns.name);
   if( rc!=SQLITE_OK ) return rc;
   rc = candidates_read_conditions(query, last, &is_none);
   if( rc!=SQLITE_OK || (query->num_usable==0 && query->num_tests==0 && !is_none

@@ -70,7 +70,7 @@ static int commands_rebuild(bloom_index *index, sqlite3_int64 max_rows){
   const int is_of_1_2 = index->is_of_1_2;
   int rc;
   sqlite3_free(index->config.source);
-  index->config.source = sqlite3_mprintf("%s", index->source_name);
+  index->config.source = sqlite3_mprintf("%s", index->columns.name);
   rc = index->config.source ? bloom_index_config_renew(index) : SQLITE_NOMEM;
   if( rc==SQLITE_OK && is_of_1_2 ){
     rc = bloom_index_tables_upgrade(index);
@@ -81,7 +81,7 @@ static int commands_rebuild(bloom_index *index, sqlite3_int64 max_rows){
   /* Other connections read the configuration when the schema changes. */
   if( rc==SQLITE_OK
      && (is_of_1_2 || index->source.doubt || checksum!=index->config.checksum) ){
-    rc = bloom_index_triggers_make(index, index->source_name, 0);
+    rc = bloom_index_triggers_make(index, 0);
   }
   if( rc!=SQLITE_OK ) index->config.checksum = 0; /* what it wrote is taken back */
   index->is_checked = 0;

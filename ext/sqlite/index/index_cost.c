@@ -69,7 +69,7 @@ int bloom_index_cost_rows(bloom_index *index, const index_layout *layout, double
   sqlite3_int64 last = 0;
   const int rc = bloom_index_statement_integer(index, INDEX_USE_LAST_ID, &last, INDEX_LAST_ID,
                                                index->columns.id_name, index->schema,
-                                               index->source_name);
+                                               index->columns.name);
   if( rc!=SQLITE_OK ) return rc;
   if( layout && layout->has_covered ) *num_rows = bloom_index_cost_num_rows(layout, last);
   else if( last>=0 && (double)last<COST_MAX_ROWS ) *num_rows = (double)last;

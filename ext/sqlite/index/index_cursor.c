@@ -96,7 +96,7 @@ int bloom_index_close(sqlite3_vtab_cursor *base){
 static int cursor_say_schema_changed(bloom_index *index){
   return bloom_fail_vtab(&index->base.zErrMsg,
                          "bloom_index: the schema of table %s changed while the statement "
-                         "ran", index->source_name);
+                         "ran", index->columns.name);
 }
 
 /* Ends a look-up.  A statement that is reset delays no COMMIT. */
@@ -164,7 +164,7 @@ static int cursor_count(index_cursor *cursor){
   if( rc!=SQLITE_OK || !is_built_in ) return rc;
   rc = bloom_index_statement_integer(index, INDEX_USE_BY_TEXT, &cursor->num_counted,
                                      "SELECT count(*) FROM " INDEX_SOURCE, index->schema,
-                                     index->source_name);
+                                     index->columns.name);
   if( rc==SQLITE_OK && cursor->num_counted>0 ) sqlite3_reset(cursor->rows);
   return rc;
 }
@@ -359,7 +359,7 @@ static int cursor_set_bounds(index_cursor *cursor){
   }
   rc = bloom_sql_row(index->connection, &row, "SELECT (SELECT min(x.\"%w\") FROM " INDEX_SOURCE "),"
                      " (SELECT max(x.\"%w\") FROM " INDEX_SOURCE ")", id, index->schema,
-                     index->source_name, id, index->schema, index->source_name);
+                     index->columns.name, id, index->schema, index->columns.name);
   if( rc==SQLITE_ROW ){
     const int is_empty = sqlite3_column_type(row, 0)==SQLITE_NULL;
     now.number = index->bounds.number + 1;

@@ -148,12 +148,12 @@ static int info_count_rows(info_cursor *info, const bloom_index *index, const in
   int rc = SQLITE_OK;
   if( info_wants(info, COLUMN_BIT(COLUMN_ROWS) | COLUMN_BIT(COLUMN_MERGED)) ){
     rc = info_count(info, COLUMN_ROWS,
-                    sqlite3_mprintf(INDEX_SOURCE, index->schema, index->source_name));
+                    sqlite3_mprintf(INDEX_SOURCE, index->schema, index->columns.name));
   }
   if( layout==NULL || rc!=SQLITE_OK ) return rc;
   rc = info_count(info, COLUMN_UNMERGED, sqlite3_mprintf(layout->has_covered
       ? INDEX_SOURCE " NOT INDEXED WHERE x.\"%w\" > %lld" : INDEX_SOURCE, index->schema,
-      index->source_name, id, layout->covered));
+      index->columns.name, id, layout->covered));
   if( rc==SQLITE_OK ){
     rc = info_count(info, COLUMN_CHANGED,
                     sqlite3_mprintf("\"%w\".\"%w_changed\"", index->schema, index->name));

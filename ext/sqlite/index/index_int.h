@@ -98,10 +98,10 @@ typedef struct bloom_index {
   bloom_connection *connection;
   char *schema, *name;
   void *file;         /* the file that SQLite had open for this database: bloom_index_begin() */
-  char *source_name;  /* the source's name when it was looked at last */
   index_config config;
   index_config arguments; /* of CREATE, which can be read where the configuration cannot */
-  /* The columns that SQLite was told, once is_declared is set; none where the source was gone. */
+  /* The source's name and id now, and the columns that SQLite was told, once is_declared is set;
+  ** nothing where the source was gone. */
   bloom_source columns;
   int is_declared;
   index_columns_state columns_state;

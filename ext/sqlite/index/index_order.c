@@ -228,7 +228,7 @@ static int order_begin(index_slices *order, int *is_too_dear){
     sqlite3_int64 num_behind = 0;
     rc = bloom_sql_integer(index->connection, &num_behind, "SELECT count(*) FROM " INDEX_SOURCE
                            " WHERE x.\"%w\" BETWEEN %lld AND %lld", index->schema,
-                           index->source_name, index->columns.id_name, behind.first, behind.last);
+                           index->columns.name, index->columns.id_name, behind.first, behind.last);
     if( bloom_sql_is_fatal(rc) ) return rc;
     order->num_unmerged += (double)num_behind;
   }

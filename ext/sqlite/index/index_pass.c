@@ -159,7 +159,7 @@ static void pass_append_form(const bloom_index *index, sqlite3_str *sql, const c
 ** with its digits, or as one that begins with a blank, a sign, a point or 0. */
 static void pass_append_by_index(const bloom_index *index, sqlite3_str *sql,
                                  index_condition condition, int i){
-  const char *id = index->columns.id_name, *schema = index->schema, *source = index->source_name;
+  const char *id = index->columns.id_name, *schema = index->schema, *source = index->columns.name;
   const char *name = index->columns.list[condition.column].name;
   sqlite3_str_appendf(sql, " AND x.\"%w\" IN (SELECT y.\"%w\" FROM \"%w\".\"%w\" AS y WHERE"
                       " y.\"%w\" = +?%d", id, id, schema, source, name, 3 + i);
@@ -246,7 +246,7 @@ char *bloom_index_pass_statement(const bloom_index *index, const index_plan *pla
   }
   sqlite3_str_appendf(sql, " FROM %s" INDEX_SOURCE "%s WHERE ", reading==INDEX_READ_SLICES
                       ? "bloom_index_list(?1) AS r CROSS JOIN " : "", index->schema,
-                      index->source_name, is_free ? "" : " NOT INDEXED");
+                      index->columns.name, is_free ? "" : " NOT INDEXED");
   pass_append_reading(index, sql, plan, reading);
   for(i=0; i<plan->num_conditions; i++){
     if( forms[i]==INDEX_FORM_NONE && plan->conditions[i].kind!=INDEX_EQ ) continue;
@@ -332,7 +332,7 @@ static int numbers_have_index(bloom_index *index, const index_condition *conditi
   if( condition->is_on_id || condition->collation[0]
    || !bloom_collation_named(column->collation, &collation) ) return SQLITE_OK;
   rc = bloom_index_cost_access(index, sqlite3_mprintf("EXPLAIN QUERY PLAN SELECT 1 FROM "
-      INDEX_SOURCE " WHERE x.\"%w\" %s +?1 ORDER BY x.\"%w\"", index->schema, index->source_name,
+      INDEX_SOURCE " WHERE x.\"%w\" %s +?1 ORDER BY x.\"%w\"", index->schema, index->columns.name,
       column->name, operator, column->name), &access);
   *has_index = rc==SQLITE_OK && access.way!=INDEX_ACCESS_SCAN && !access.sorts;
   return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
@@ -452,7 +452,7 @@ static int numbers_none_behind(bloom_index *index, const index_condition *condit
     rc = bloom_index_statement_take(index, INDEX_USE_BY_TEXT, &row, "SELECT x.\"%w\" FROM "
                                     INDEX_SOURCE " WHERE x.\"%w\" %s +?1 AND x.\"%w\" < ':'"
                                     " ORDER BY x.\"%w\" LIMIT 1", name, index->schema,
-                                    index->source_name, name, is_itself ? ">=" : ">", name, name);
+                                    index->columns.name, name, is_itself ? ">=" : ">", name, name);
     if( rc==SQLITE_OK ) rc = sqlite3_bind_text(row, 1, text, -1, SQLITE_TRANSIENT);
     if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
     if( rc==SQLITE_DONE ) *is_none = 1;
@@ -478,7 +478,7 @@ static int numbers_no_blobs(bloom_index *index, const index_condition *condition
   if( rc!=SQLITE_OK || !*is_none ) return rc;
   rc = bloom_index_statement_integer(index, INDEX_USE_BY_TEXT, &has_blob, "SELECT 1 FROM "
                                      INDEX_SOURCE " WHERE x.\"%w\" >= x'' LIMIT 1",
-                                     index->schema, index->source_name, name);
+                                     index->schema, index->columns.name, name);
   *is_none = !has_blob;
   return rc;
 }

@@ -81,7 +81,7 @@ static int sample_rows(bloom_index *index, index_rows *rows){
   uint32_t place, shift;
   int rc = bloom_sql_prepare(index->connection, &row, "SELECT x.\"%w\", x.* FROM " INDEX_SOURCE
                          " NOT INDEXED WHERE x.\"%w\" >= ?1 ORDER BY x.\"%w\" LIMIT %d", id,
-                         index->schema, index->source_name, id, id, SAMPLE_ROWS);
+                         index->schema, index->columns.name, id, id, SAMPLE_ROWS);
   for(place=0; place<SAMPLE_PLACES && rc==SQLITE_OK; place++){
     const sqlite3_int64 from = sample_place(rows, place, SAMPLE_PLACES);
     sqlite3_int64 first = 0, last = 0;

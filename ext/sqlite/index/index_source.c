@@ -28,10 +28,10 @@ static void source_append_key(const bloom_index *index, sqlite3_str *sql, int ke
 
 int bloom_index_source_ids(bloom_index *index, sqlite3_int64 *first, sqlite3_int64 *last){
   const int rc = bloom_sql_integer(index->connection, first, INDEX_FIRST_ID,
-                                   index->columns.id_name, index->schema, index->source_name);
+                                   index->columns.id_name, index->schema, index->columns.name);
   if( rc!=SQLITE_OK ) return rc;
   return bloom_sql_integer(index->connection, last, INDEX_LAST_ID, index->columns.id_name,
-                           index->schema, index->source_name);
+                           index->schema, index->columns.name);
 }
 
 int bloom_index_source_rows(bloom_index *index, sqlite3_stmt **rows, const char *condition){
@@ -44,7 +44,7 @@ int bloom_index_source_rows(bloom_index *index, sqlite3_stmt **rows, const char 
     source_append_key(index, sql, i);
   }
   sqlite3_str_appendf(sql, " FROM " INDEX_SOURCE " NOT INDEXED WHERE x.\"%w\" %s ORDER BY x.\"%w\"",
-                      index->schema, index->source_name, id, condition, id);
+                      index->schema, index->columns.name, id, condition, id);
   return bloom_sql_prepare_text(index->connection, rows, sqlite3_str_finish(sql));
 }
 
@@ -234,14 +234,14 @@ int bloom_index_source_read(bloom_index *index, const char *table, int is_create
 int bloom_index_columns_fail(bloom_index *index){
   return bloom_index_fail(index, "bloom_index: table %s has other columns than SQLite knows of %s:"
                                  " PRAGMA writable_schema = RESET, any ALTER TABLE, or opening the"
-                                 " connection anew tells it", index->source_name
-                          ? index->source_name : index->config.source, index->name);
+                                 " connection anew tells it", index->columns.name
+                          ? index->columns.name : index->config.source, index->name);
 }
 
 /* Compares the columns that were declared with those of the table now.  Takes over what SQLite was
 ** not told: which are virtual, and the id. */
 static index_columns_state index_compare_columns(bloom_source *declared, bloom_source *now){
-  char *id_name = declared->id_name;
+  const bloom_source before = *declared;
   int i;
   if( now->num_columns<declared->num_columns
      || declared->num_columns==0 ) return INDEX_COLUMNS_OTHER;
@@ -254,8 +254,10 @@ static index_columns_state index_compare_columns(bloom_source *declared, bloom_s
   for(i=0; i<declared->num_columns; i++) declared->list[i].is_virtual = now->list[i].is_virtual;
   declared->is_partial = now->is_partial;
   declared->id_column = now->id_column;
+  declared->name = now->name;
   declared->id_name = now->id_name;
-  now->id_name = id_name;
+  now->name = before.name;
+  now->id_name = before.id_name;
   return now->num_columns==declared->num_columns ? INDEX_COLUMNS_SAME : INDEX_COLUMNS_MORE;
 }
 
@@ -325,28 +327,19 @@ static int source_look(bloom_index *index, const char *table, const bloom_follow
   return SQLITE_OK;
 }
 
-/* Sets index->source and index->source_name to what is there now; where it fails, they stay as they
-** were. */
+/* Sets index->source to what is there now; where it fails, that stays as it was. */
 static int source_check(bloom_index *index){
   const bloom_follower follower = index_follower(index);
   index_source source = {.doubt = NULL};
   bloom_follow follow;
-  char *table = NULL;
   int rc = bloom_follow_read(&follower, &follow);
   if( rc==SQLITE_OK ){
-    table = sqlite3_mprintf("%s", follow.own.num_rows ? follow.own.rows[0].table
-                            : index->config.source);
-    rc = table ? source_look(index, table, &follow, &source) : SQLITE_NOMEM;
+    rc = source_look(index, follow.own.num_rows ? follow.own.rows[0].table : index->config.source,
+                     &follow, &source);
   }
   bloom_follow_free(&follow);
-  if( rc!=SQLITE_OK ){
-    sqlite3_free(table);
-    return rc;
-  }
-  sqlite3_free(index->source_name);
-  index->source_name = table;
-  index->source = source;
-  return SQLITE_OK;
+  if( rc==SQLITE_OK ) index->source = source;
+  return rc;
 }
 
 /* -- Beginning a method --------------------------------------------------------------------- */
@@ -430,7 +423,7 @@ static void triggers_append_comparison(const bloom_index *index, sqlite3_str *sq
 ** never broken, where the OR clause of the user's statement would decide.  A note's rowid is ~id,
 ** so that a tool that replays rows by rowid finds the same note in a copy; if another note has that
 ** rowid, since a dump for example, SQLite chooses one.  when is SQL, and freed. */
-static int index_trigger_make(bloom_index *index, int number, const char *source, char *when){
+static int index_trigger_make(bloom_index *index, int number, char *when){
   const char *row = index_triggers[number].row, *id = index->columns.id_name;
   int rc = SQLITE_NOMEM;
   if( when ){
@@ -441,8 +434,9 @@ static int index_trigger_make(bloom_index *index, int number, const char *source
                        " VALUES (%s.\"%w\", CASE WHEN EXISTS (SELECT 1 FROM \"%w_changed\" AS c"
                        " WHERE c.rowid = ~%s.\"%w\") THEN NULL ELSE ~%s.\"%w\" END); END",
                        index->schema, index->name, index_trigger_suffixes[number],
-                       index_triggers[number].event, source, when, row, id, index->name,
-                       index->name, row, id, index->name, row, id, index->name, row, id, row, id);
+                       index_triggers[number].event, index->columns.name, when, row, id,
+                       index->name, index->name, row, id, index->name, row, id, index->name, row,
+                       id, row, id);
   }
   sqlite3_free(when);
   return rc;
@@ -471,12 +465,12 @@ static char *triggers_is_changed(const bloom_index *index){
   return sqlite3_str_finish(sql);
 }
 
-static int triggers_make_all(bloom_index *index, const char *source){
+static int triggers_make_all(bloom_index *index){
   const char *id = index->columns.id_name;
   int i, rc = SQLITE_OK;
   for(i=0; i<INDEX_NUM_TRIGGERS && rc==SQLITE_OK; i++){
     const char *when = index_triggers[i].when;
-    rc = index_trigger_make(index, i, source, when ? sqlite3_mprintf(when, id, id)
+    rc = index_trigger_make(index, i, when ? sqlite3_mprintf(when, id, id)
                             : triggers_is_changed(index));
   }
   return rc;
@@ -492,12 +486,12 @@ static int triggers_have_columns(const bloom_index *index){
   return 1;
 }
 
-int bloom_index_triggers_make(bloom_index *index, const char *source, int is_in_doubt){
+int bloom_index_triggers_make(bloom_index *index, int is_in_doubt){
   const bloom_follower follower = index_follower(index);
   int rc = bloom_index_triggers_drop(index);
   if( rc==SQLITE_OK && is_in_doubt ) rc = bloom_guard_create(&follower);
   if( rc==SQLITE_OK && (!is_in_doubt || triggers_have_columns(index)) ){
-    rc = triggers_make_all(index, source);
+    rc = triggers_make_all(index);
   }
   return rc==SQLITE_OK && !is_in_doubt ? bloom_guard_create(&follower) : rc;
 }

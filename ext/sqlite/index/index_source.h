@@ -62,7 +62,7 @@ int bloom_index_source_why_not_merge(const bloom_index *index, char **doubt);
 
 /* Makes the triggers on the source, in place of those that there are.  is_in_doubt: the guard comes
 ** first, so that the doubt stays; and where a column is gone none are made. */
-int bloom_index_triggers_make(bloom_index *index, const char *source, int is_in_doubt);
+int bloom_index_triggers_make(bloom_index *index, int is_in_doubt);
 int bloom_index_triggers_drop(bloom_index *index);
 
 /* Fails by bloom_obstacles_refuse() if something of the user's has a name that the index needs, or

@@ -356,7 +356,7 @@ int bloom_index_regexp_try(bloom_index *index, sqlite3_value *pattern){
   sqlite3_stmt *statement;
   int rc = bloom_sql_prepare(index->connection, &statement,
                              "SELECT '' REGEXP ?1 FROM " INDEX_SOURCE " LIMIT 1", index->schema,
-                             index->source_name);
+                             index->columns.name);
   if( rc==SQLITE_OK ) rc = bloom_sql_bind(statement, 1, pattern);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, statement);
   return bloom_sql_end(statement, rc);
