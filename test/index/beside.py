@@ -33,7 +33,8 @@ KINDS = {
     "join of numbers": ["SELECT count(*), sum(t.id) FROM o CROSS JOIN {t} AS t ON t.[code|mark|any_key] = o.n"],
     "range of texts": ["SELECT [count(*)|id, message] FROM {t} WHERE day >[|=] <day?> AND day <[|=] <later?>", "SELECT id FROM {t} WHERE day BETWEEN <day> AND <later>",
                        "SELECT id FROM {t} WHERE service >= <'ap'?> AND service < <'aq'?>"],
-    "beginning": ["SELECT id FROM {t} WHERE message GLOB <begin*>", "SELECT id FROM {t} WHERE message LIKE <begin%>", "SELECT id FROM {t} WHERE day GLOB <'2024-07-1*'>"],
+    "beginning": ["SELECT id FROM {t} WHERE message GLOB <begin*>", "SELECT id FROM {t} WHERE message LIKE <begin%>", "SELECT id FROM {t} WHERE day GLOB <'2024-07-1*'>",
+                  "SELECT id FROM {t} WHERE folded LIKE <begin%>[| ESCAPE '~']"],
     "range beside pattern": ["SELECT id FROM {t} WHERE message >= <begin> AND message < <begin~> AND message [LIKE '%<digit>%'|GLOB '*<digit>*']",
                              "SELECT id FROM {t} WHERE day >= <day> AND day <= <later> AND day [LIKE '%<digit>%'|GLOB '*<digit>*']"],
     "by id": ["SELECT * FROM {t} WHERE id = <id>", "SELECT message FROM {t} WHERE id > <id> LIMIT 5", "SELECT id, ts FROM {t} WHERE id IN (1, 7, <id>)"],
@@ -115,13 +116,14 @@ LOOK_UPS = {"join by id": 60, "join by key": 60, "self-join": 101, "exists": 60,
 
 def make(db, r, num_rows, is_analyzed):
     db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, ts INTEGER NOT NULL, day TEXT, user_id INTEGER, code TEXT, mark BLOB, any_key, service TEXT NOT NULL, status INTEGER,"
-               " message TEXT, trace TEXT, n INTEGER)")
-    db.executemany("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (
+               " message TEXT, trace TEXT, n INTEGER, folded TEXT AS (message))")
+    db.executemany("INSERT INTO log(id, ts, day, user_id, code, mark, any_key, service, status, message, trace, n) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (
         (i, 1700000000 + i * 30, day_of(i, num_rows), r.randint(1, num_rows // 40) if i % 90 else None, str(i * 3),
          i * 3 if i % 2 else str(i * 3).encode(), i * 3 if i % 3 else str(i * 3), r.choice(["web", "web", "web", "api", "auth", "mail"]), r.choice([200] * 8 + [404, 500]),
          "request %d of %d" % (r.randint(10, 99999), i), "trace%d" % i, r.randint(1, 100)) for i in range(1, num_rows + 1)))
     for column in "ts", "day", "user_id", "code", "mark", "any_key", "service", "message":
         db.execute("CREATE INDEX log_%s ON log(%s)" % (column, column))
+    db.execute("CREATE INDEX log_folded ON log(folded COLLATE NOCASE)")
     db.execute("CREATE TABLE o(n INTEGER PRIMARY KEY, u INTEGER, ts INTEGER)")
     db.executemany("INSERT INTO o VALUES (?, ?, ?)", ((n, r.randint(1, num_rows // 40), 1700000000 + n * 30) for n in r.sample(range(3, num_rows, 3), 60)))
     if is_analyzed:

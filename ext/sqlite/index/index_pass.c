@@ -321,7 +321,7 @@ int bloom_index_pass_bind(bloom_index *index, sqlite3_stmt *rows, const index_pl
 */
 
 /* Sets *has_index to whether an index of the source's own serves `column operator ?`, and has texts
-** in the order of a built-in collation. */
+** in ASCII's order. */
 static int numbers_have_index(bloom_index *index, const index_condition *condition,
                               const char *operator, int *has_index){
   const bloom_source_column *column = &index->columns.list[condition->column];
@@ -329,7 +329,7 @@ static int numbers_have_index(bloom_index *index, const index_condition *conditi
   index_access access;
   int rc;
   *has_index = 0;
-  if( condition->is_on_id || condition->collation[0]
+  if( condition->is_on_id || condition->collation[0] || index->letter_bytes!=1
    || !bloom_collation_named(column->collation, &collation) ) return SQLITE_OK;
   rc = bloom_index_cost_access(index, sqlite3_mprintf("EXPLAIN QUERY PLAN SELECT 1 FROM "
       INDEX_SOURCE " WHERE x.\"%w\" %s +?1 ORDER BY x.\"%w\"", index->schema, index->columns.name,
@@ -472,27 +472,30 @@ static int numbers_none_behind(bloom_index *index, const index_condition *condit
 
 /* Sets *is_none to whether a column has no BLOBs, if an index tells. */
 static int numbers_no_blobs(bloom_index *index, const index_condition *condition, int *is_none){
-  const char *name = index->columns.list[condition->column].name;
+  const bloom_source_column *column = &index->columns.list[condition->column];
+  char *sql = sqlite3_mprintf("SELECT 1 FROM " INDEX_SOURCE " WHERE x.\"%w\" COLLATE \"%w\" >= x''"
+                              " LIMIT 1", index->schema, index->columns.name, column->name,
+                              condition->collation[0] ? condition->collation : column->collation);
   sqlite3_int64 has_blob = 0;
-  int rc = numbers_have_index(index, condition, ">", is_none);
-  if( rc!=SQLITE_OK || !*is_none ) return rc;
-  rc = bloom_index_statement_integer(index, INDEX_USE_BY_TEXT, &has_blob, "SELECT 1 FROM "
-                                     INDEX_SOURCE " WHERE x.\"%w\" >= x'' LIMIT 1",
-                                     index->schema, index->columns.name, name);
-  *is_none = !has_blob;
-  return rc;
+  index_access access;
+  int rc = sql ? bloom_index_cost_access(index, sqlite3_mprintf("EXPLAIN QUERY PLAN %s", sql),
+                                         &access) : SQLITE_NOMEM;
+  if( rc==SQLITE_OK && access.way!=INDEX_ACCESS_SCAN ){
+    rc = bloom_index_statement_integer(index, INDEX_USE_BY_TEXT, &has_blob, "%s", sql);
+    *is_none = rc==SQLITE_OK && !has_blob;
+  }
+  sqlite3_free(sql);
+  return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
 }
 
 int bloom_index_numbers_form(bloom_index *index, const index_condition *condition,
                              sqlite3_value *value, index_list *list, index_form *form){
   int is_usable = 0, rc = SQLITE_OK;
-  if( *form==INDEX_FORM_END && condition->has_beginning ){
-    rc = numbers_no_blobs(index, condition, &is_usable);
-    if( is_usable ) *form = INDEX_FORM_PLAIN;
-  }else if( index->letter_bytes!=1 ){
-    return SQLITE_OK; /* texts are in another order than ASCII's */
-  }else if( *form==INDEX_FORM_BELOW ){
+  if( *form==INDEX_FORM_BELOW ){
     rc = numbers_none_behind(index, condition, value, &is_usable);
+    if( is_usable ) *form = INDEX_FORM_PLAIN;
+  }else if( *form==INDEX_FORM_END && condition->has_beginning && !condition->is_on_id ){
+    rc = numbers_no_blobs(index, condition, &is_usable);
     if( is_usable ) *form = INDEX_FORM_PLAIN;
   }else if( *form==INDEX_FORM_NUMBER && index_group_of(condition->kind)==INDEX_EQUALITY
             && !bloom_database_may_be_swapped(index->connection->db, "main") ){
