@@ -420,46 +420,30 @@ int bloom_entries_read(bloom_entries_row *row, uint16_t blocks[BLOOM_SEGMENT_BLO
 _Static_assert(BLOOM_ENTRIES_ROW_BYTES/ENTRIES_BYTES_PER_SKIP<=BLOOM_ENTRIES_MAX_SKIPS,
                "the writer has room for its skips");
 
-/* Stores the low num_bits bits, 63 at most, of *word, whose others are 0.  Keeps those that fill no
-** byte in it, and returns how many these are. */
-static inline uint32_t entries_store(bloom_entries_writer *writer, uint64_t *word,
-                                     uint32_t num_bits){
-  bloom_store64_le(writer->bytes + writer->num_bytes, *word);
-  writer->num_bytes += num_bits/8;
-  *word >>= num_bits & ~7u;
-  return num_bits & 7;
-}
-
 /* Appends the low num_bits bits, 56 at most, of x, whose others are 0. */
 static inline void entries_append(bloom_entries_writer *writer, uint64_t x, uint32_t num_bits){
+  const uint64_t word = writer->word | x << writer->word_bits;
+  const uint32_t all_bits = writer->word_bits + num_bits;
   assert( num_bits<=56 && x>>num_bits==0 && writer->word_bits<8 );
-  writer->word |= x << writer->word_bits;
-  writer->word_bits = entries_store(writer, &writer->word, writer->word_bits + num_bits);
+  bloom_store64_le(writer->bytes + writer->num_bytes, word);
+  writer->num_bytes += all_bits/8;
+  writer->word = word >> (all_bits & ~7u);
+  writer->word_bits = all_bits & 7;
 }
 
-/* Appends Rice codes of ascending numbers, by words of up to 63 bits. */
+/* Appends Rice codes of ascending numbers. */
 static void entries_append_rice(bloom_entries_writer *writer, const uint16_t *numbers,
                                 uint32_t num_coded, uint32_t k){
-  uint64_t word = writer->word;
-  uint32_t num_bits = writer->word_bits, next = 0, i;
-  assert( k<=BLOOM_SEGMENT_LG && num_bits<8 );
+  uint32_t next = 0, i;
+  assert( k<=BLOOM_SEGMENT_LG );
   for(i=0; i<num_coded; i++){
     const uint32_t x = numbers[i] - next;
     uint32_t quotient = x >> k;
     next = numbers[i] + 1u;
-    while( num_bits + quotient + 1 + k>63 ){
-      /* Of a long quotient, which has more than 32 ones, those come first. */
-      const uint32_t num_ones = num_bits<8 ? 32 : 0;
-      word |= (((uint64_t)1 << num_ones) - 1) << num_bits;
-      num_bits = entries_store(writer, &word, num_bits + num_ones);
-      quotient -= num_ones;
-    }
-    word |= ((((uint64_t)1 << quotient) - 1) | entries_low_bits(x, k) << (quotient + 1))
-        << num_bits;
-    num_bits += quotient + 1 + k;
+    for(; quotient>32; quotient-=32) entries_append(writer, UINT32_MAX, 32);
+    entries_append(writer, (((uint64_t)1 << quotient) - 1)
+                           | entries_low_bits(x, k) << (quotient + 1), quotient + 1 + k);
   }
-  writer->word_bits = entries_store(writer, &word, num_bits);
-  writer->word = word;
 }
 
 static void entries_append_gap(bloom_entries_writer *writer, uint64_t gap){

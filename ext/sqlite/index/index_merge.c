@@ -147,14 +147,14 @@ static int merge_changed_rows(index_merge_state *merge, sqlite3_int64 *num_left)
   return bloom_sql_end(ids, rc);
 }
 
-/* Adds rows whose ids are first .. last, at most max_rows: new ones, or, is_again, those that the
+/* Adds rows whose ids are first or more, at most max_rows: new ones, or, is_again, those that the
 ** second generation lacks.  Sets *are_all if there are no others. */
-static int merge_rows_of_ids(index_merge_state *merge, sqlite3_int64 first, sqlite3_int64 last,
-                             sqlite3_int64 max_rows, int is_again, int *are_all){
+static int merge_rows_from(index_merge_state *merge, sqlite3_int64 first, sqlite3_int64 max_rows,
+                           int is_again, int *are_all){
   sqlite3_stmt *rows = NULL;
-  int rc = bloom_index_source_rows(merge->index, &rows, "BETWEEN ?1 AND ?2");
+  int rc = bloom_index_source_rows(merge->index, &rows, is_again ? "BETWEEN ?1 AND ?2" : ">= ?1");
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 1, first);
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 2, last);
+  if( rc==SQLITE_OK && is_again ) rc = sqlite3_bind_int64(rows, 2, merge->layout.covered);
   for(; rc==SQLITE_OK && max_rows>0; max_rows--){
     rc = bloom_sql_step(merge->index->connection, rows);
     if( rc!=SQLITE_ROW ) break;
@@ -252,8 +252,7 @@ static int merge_go_on_rebuild(index_merge_state *merge, sqlite3_int64 max_rows)
   const index_layout *layout = &merge->layout;
   int are_all = layout->bound==INT64_MAX, rc = SQLITE_OK;
   if( !are_all ){
-    rc = merge_rows_of_ids(merge, layout->bound + (layout->bound>INT64_MIN), layout->covered,
-                           max_rows, 1, &are_all);
+    rc = merge_rows_from(merge, layout->bound + (layout->bound>INT64_MIN), max_rows, 1, &are_all);
   }
   if( rc!=SQLITE_OK || !(are_all || layout->bound>=layout->covered) ) return rc;
   rc = merge_flush(merge);
@@ -343,8 +342,8 @@ static int merge_take_rows(index_merge_state *merge, sqlite3_int64 max_rows){
   int ignored, rc = merge_changed_rows(merge, &num_left);
   if( rc==SQLITE_OK && num_left>0 ){
     if( !layout->has_covered || layout->covered<INT64_MAX ){
-      rc = merge_rows_of_ids(merge, layout->has_covered ? layout->covered + 1 : INT64_MIN,
-                             INT64_MAX, num_left, 0, &ignored);
+      rc = merge_rows_from(merge, layout->has_covered ? layout->covered + 1 : INT64_MIN, num_left,
+                           0, &ignored);
     }
     merge->done_until = layout->covered;
   }
