@@ -107,6 +107,42 @@ uint32_t bloom_text_character(const uint8_t **text, const uint8_t *end){
   return character>=0xfffd && character<=0xffff ? BLOOM_TEXT_NO_CHARACTER : character;
 }
 
+/* The most grams that one character leads to. */
+#define TEXT_PER_CHARACTER 4
+
+/* Appends a byte, of a letter in lower case.  Returns the number of grams that it wrote: 0 or 1. */
+static inline size_t text_add_byte(bloom_text_window *window, uint8_t byte, uint32_t *grams){
+  assert( window->num_bytes<=BLOOM_TEXT_WIDE );
+  window->bytes = window->bytes << 8 | byte;
+  *grams = window->bytes;
+  if( window->num_bytes==3 ) return 1;
+  if( window->num_bytes==BLOOM_TEXT_WIDE ){
+    *window = (bloom_text_window){.bytes = byte, .num_bytes = 1};
+    return 1;
+  }
+  window->num_bytes++;
+  return 0;
+}
+
+/* Ends a run of bytes.  Returns the number of grams that it wrote, 0 or 1. */
+static inline size_t text_end_run(bloom_text_window *window, uint32_t *grams){
+  const size_t num_grams = window->num_bytes>=3;
+  *grams = window->bytes << 8;
+  *window = (bloom_text_window){0};
+  return num_grams;
+}
+
+/* Returns the edge of a text's beginning, by its gram behind the one with the mark. */
+static inline uint32_t text_begin_edge(uint32_t gram){
+  assert( gram>>24!=0 );
+  return bloom_lists_edge(BLOOM_LISTS_BEGIN, gram >> 8, gram);
+}
+
+/* Returns the edge of a text's end, by its last bytes, three or more. */
+static inline uint32_t text_end_edge(const bloom_text_window *window){
+  return bloom_lists_edge(BLOOM_LISTS_END, window->bytes & 0xffffff, window->bytes);
+}
+
 /* Appends a character of three bytes. */
 static size_t text_add_wide(bloom_text_window *window, uint32_t character, uint32_t *grams){
   const uint32_t bytes = 0xe08080u | (character & 0xf000) << 4 | (character & 0xfc0) << 2
@@ -119,7 +155,7 @@ static size_t text_add_wide(bloom_text_window *window, uint32_t character, uint3
     window->bytes = window->hash << 24 | bytes;
   }else{
     for(shift=24; shift>0; shift-=8){
-      num_grams += bloom_text_add_byte(window, (uint8_t)(bytes >> (shift - 8)), grams + num_grams);
+      num_grams += text_add_byte(window, (uint8_t)(bytes >> (shift - 8)), grams + num_grams);
     }
     window->num_bytes = BLOOM_TEXT_WIDE;
   }
@@ -127,21 +163,21 @@ static size_t text_add_wide(bloom_text_window *window, uint32_t character, uint3
   return num_grams;
 }
 
-/* Appends a character, not BLOOM_TEXT_NO_CHARACTER.  Returns the number of grams that it
-** wrote; grams has room for BLOOM_TEXT_PER_CHARACTER. */
+/* Appends a character.  Returns the number of grams that it wrote; there is room for
+** TEXT_PER_CHARACTER. */
 static size_t text_add(bloom_text_window *window, uint32_t character, uint32_t *grams){
   uint32_t left = character<0x800 ? 1 : 3; /* bytes behind the first one in UTF-8 */
   size_t num_grams;
   assert( character!=BLOOM_TEXT_NO_CHARACTER && character<=0x10ffff );
   if( character<0x80 ){
-    return bloom_text_add_byte(window, bloom_text_lower((uint8_t)character), grams);
+    return text_add_byte(window, bloom_text_lower((uint8_t)character), grams);
   }
   if( character>=0x800 && character<0x10000 ) return text_add_wide(window, character, grams);
-  num_grams = bloom_text_add_byte(window, (uint8_t)((left==1 ? 0xc0 : 0xf0) | character >> 6*left),
+  num_grams = text_add_byte(window, (uint8_t)((left==1 ? 0xc0 : 0xf0) | character >> 6*left),
                                   grams);
   while( left-->0 ){
     const uint8_t byte = (uint8_t)(0x80 | (character >> 6*left & 0x3f));
-    num_grams += bloom_text_add_byte(window, byte, grams + num_grams);
+    num_grams += text_add_byte(window, byte, grams + num_grams);
   }
   return num_grams;
 }
@@ -157,11 +193,11 @@ void bloom_text_begin(bloom_text *reading, const uint8_t *text, size_t num_bytes
   };
 }
 
-/* Returns the edge of a whole text; 0 if it begins with a break or is empty. */
+/* Returns the edge of a whole text; 0 if its first run is empty. */
 static uint32_t text_whole_edge(const uint8_t *text, const uint8_t *end){
   const uint8_t *const limit = end - text<BLOOM_TEXT_WHOLE ? end : text + BLOOM_TEXT_WHOLE;
   bloom_text_window window = {0};
-  uint32_t grams[BLOOM_TEXT_PER_CHARACTER], hash = 0;
+  uint32_t grams[TEXT_PER_CHARACTER], hash = 0;
   while( text<limit && *text!=0 ){
     const uint32_t character = *text<0x80 ? *text++ : bloom_text_character(&text, end);
     if( character==BLOOM_TEXT_NO_CHARACTER ) break;
@@ -171,16 +207,18 @@ static uint32_t text_whole_edge(const uint8_t *text, const uint8_t *end){
   return hash ? bloom_lists_edge(BLOOM_LISTS_WHOLE, hash, ~hash) : 0;
 }
 
-/* Ends a run of bytes with which a text may end.  Returns the number of grams. */
+/* Ends a run at the end of the text, or at a NUL.  Returns the number of grams: 0, or 2 with the
+** edge. */
 static size_t text_end(bloom_text_window *window, uint32_t *grams){
-  const uint32_t edge = bloom_text_end_edge(window);
-  if( bloom_text_end_run(window, grams)==0 ) return 0;
+  const uint32_t edge = text_end_edge(window);
+  if( text_end_run(window, grams)==0 ) return 0;
   grams[1] = edge;
   return 2;
 }
 
-/* With fewer grams a character is read: there is room for it, two at the end, and two edges. */
-#define TEXT_ROOM_OF_LOOP ((size_t)BLOOM_TEXT_ROOM - BLOOM_TEXT_PER_CHARACTER - 3)
+/* With fewer grams the loop reads a character: then there is room for its grams, for two at the end
+** of the text, and for two more edges. */
+#define TEXT_ROOM_OF_LOOP ((size_t)BLOOM_TEXT_ROOM - TEXT_PER_CHARACTER - 3)
 
 /* Returns 1, and sets *lower to the next eight bytes in lower case, the last one lowest, if all are
 ** ASCII and none is NUL. */
@@ -198,7 +236,7 @@ size_t bloom_text_next(bloom_text *reading, uint32_t grams[BLOOM_TEXT_ROOM]){
   uint64_t eight;
   while( text!=end && num_grams<TEXT_ROOM_OF_LOOP ){
     if( *text-1u<0x7f && window.num_bytes==3 ){
-      /* Most bytes: each is one more gram. */
+      /* ASCII behind ASCII, as most bytes: each is one more gram. */
       const size_t room = TEXT_ROOM_OF_LOOP - num_grams;
       const uint8_t *const stop = (size_t)(end - text)>room ? text + room : end;
       uint32_t bytes = window.bytes;
@@ -216,7 +254,7 @@ size_t bloom_text_next(bloom_text *reading, uint32_t grams[BLOOM_TEXT_ROOM]){
       }while( text!=stop && *text-1u<0x7f );
       window.bytes = bytes;
     }else if( *text-1u<0x7f ){
-      num_grams += bloom_text_add_byte(&window, bloom_text_lower(*text++), grams + num_grams);
+      num_grams += text_add_byte(&window, bloom_text_lower(*text++), grams + num_grams);
     }else if( *text==0 ){
       num_grams += text_end(&window, grams + num_grams);
       if( reading->passes_nul ) text++;
@@ -224,16 +262,16 @@ size_t bloom_text_next(bloom_text *reading, uint32_t grams[BLOOM_TEXT_ROOM]){
     }else{
       const uint32_t character = bloom_text_character(&text, end);
       num_grams += character==BLOOM_TEXT_NO_CHARACTER
-          ? bloom_text_end_run(&window, grams + num_grams)
+          ? text_end_run(&window, grams + num_grams)
           : text_add(&window, character, grams + num_grams);
     }
   }
   if( text==end ) num_grams += text_end(&window, grams + num_grams);
   if( !reading->is_begun && reading->text!=end ){
     const uint32_t whole = reading->needs_whole ? text_whole_edge(reading->text, end) : 0;
-    /* The second gram of a run that has the mark, and goes on behind its first gram. */
+    /* The first gram has the mark, and the run goes on behind it. */
     if( num_grams>1 && grams[0]>>24==0 && (grams[0] & 0xff)!=0 ){
-      grams[num_grams++] = bloom_text_begin_edge(grams[1]);
+      grams[num_grams++] = text_begin_edge(grams[1]);
     }
     grams[num_grams] = whole;
     num_grams += whole!=0;
@@ -256,7 +294,7 @@ size_t bloom_text_next_lists(bloom_text *reading, const bloom_lists *lists, uint
     const uint32_t number = bloom_lists_of_hash(lists, classes[i], hashes[i]);
     const uint64_t word = has[number/64], bit = (uint64_t)1 << number%64;
     has[number/64] = word | bit;
-    numbers[num_numbers] = number; /* without a branch, which would be a guess */
+    numbers[num_numbers] = number; /* no branch: it would often be mispredicted */
     num_numbers += (word & bit)==0;
   }
   return num_numbers;
@@ -264,7 +302,7 @@ size_t bloom_text_next_lists(bloom_text *reading, const bloom_lists *lists, uint
 
 /* == Needles =========================================================================== */
 
-/* A class of no more lists tells texts apart though they all are read: they lie side by side. */
+/* A class of so many lists at most is looked up for the last bytes of a needle: texts.h. */
 #define NEEDLE_FEW_LISTS 4
 
 /* A needle that is being read. */
@@ -272,15 +310,15 @@ typedef struct needle {
   const uint8_t *text, *end;
   bloom_needle_kind kind;
   bloom_text_window window;
-  int has_gram;    /* one that ends with the window's bytes */
-  int num_first;   /* 0, 1 or 2 grams of the text's first bytes were met; 3: these are behind it */
+  int has_gram;    /* the window's last bytes have a range already */
+  int num_first;   /* grams so far of a text's beginning, at most 2; 3: it is elsewhere */
   int is_after_80; /* U+0080 was in the pattern */
-  const bloom_lists *lists; /* or NULL: ranges are counted only */
+  const bloom_lists *lists; /* NULL: ranges are only counted */
   bloom_lists_range *ranges;
   size_t num_ranges, max_ranges;
 } needle;
 
-/* Adds the list of a gram or an edge; unless is_exact, all lists of its three bytes. */
+/* Adds the range of a gram or an edge: its list; unless is_exact, all lists of its three bytes. */
 static void needle_add(needle *reading, uint32_t gram, int is_exact){
   const bloom_lists *lists = reading->lists;
   const int is_edge = bloom_lists_is_edge(gram);
@@ -304,23 +342,23 @@ static void needle_add(needle *reading, uint32_t gram, int is_exact){
 static void needle_add_grams(needle *reading, const uint32_t *grams, size_t num_grams){
   size_t i;
   for(i=0; i<num_grams; i++){
-    /* The first gram has the mark. */
+    /* The first gram has the mark, so that the second one has a text's first bytes. */
     if( reading->num_first<2 && ++reading->num_first==2 ){
-      needle_add(reading, bloom_text_begin_edge(grams[i]), 1);
+      needle_add(reading, text_begin_edge(grams[i]), 1);
     }
     needle_add(reading, grams[i], 1);
   }
-  /* Behind a character of three bytes a window begins anew. */
-  reading->has_gram = (reading->has_gram || num_grams>0) && reading->window.num_bytes>=3;
+  /* With fewer bytes the window was begun anew, behind a character of three bytes. */
+  reading->has_gram = num_grams>0 && reading->window.num_bytes>=3;
 }
 
-/* Ends a run of bytes.  is_known: the run of each text that matches ends there, too. */
+/* Ends a run of bytes.  is_known: in each text that matches the run ends there, too. */
 static void needle_end_run(needle *reading, int is_known){
-  /* The gram before a last character of three bytes has only a hash of it. */
+  /* Of a last character of three bytes the gram before it has only a hash. */
   const int is_wide = reading->window.num_bytes==BLOOM_TEXT_WIDE;
   uint32_t gram;
-  if( bloom_text_end_run(&reading->window, &gram)>0 ){
-    if( reading->num_first==1 && !is_known ) needle_add(reading, bloom_text_begin_edge(gram), 0);
+  if( text_end_run(&reading->window, &gram)>0 ){
+    if( reading->num_first==1 && !is_known ) needle_add(reading, text_begin_edge(gram), 0);
     if( is_known ){
       needle_add_grams(reading, &gram, 1);
     }else if( !reading->has_gram || is_wide || (reading->lists
@@ -358,20 +396,19 @@ static uint32_t needle_read_class(needle *reading){
   return num_members==1 ? only : BLOOM_TEXT_NO_CHARACTER;
 }
 
-static int needle_is_wildcard(const needle *reading, uint32_t character){
-  if( reading->kind==BLOOM_NEEDLE_LIKE ) return character=='%' || character=='_';
-  return reading->kind==BLOOM_NEEDLE_GLOB && (character=='*' || character=='?');
-}
-
-/* Returns 1 if a character of a pattern may match others, or bytes that are no character of their
-** own. */
-static int needle_is_loose(needle *reading, uint32_t character){
-  if( character==BLOOM_TEXT_NO_CHARACTER ) return 1;
-  if( reading->kind!=BLOOM_NEEDLE_LIKE && reading->kind!=BLOOM_NEEDLE_GLOB ) return 0;
+/* Returns the next character that a text must have; 0 at the end; BLOOM_TEXT_NO_CHARACTER if a text
+** may have others there, or bytes that are not the character's own. */
+static uint32_t needle_next(needle *reading){
+  const int is_like = reading->kind==BLOOM_NEEDLE_LIKE, is_glob = reading->kind==BLOOM_NEEDLE_GLOB;
+  uint32_t character = needle_read(reading);
+  if( (is_like && (character=='%' || character=='_'))
+   || (is_glob && (character=='*' || character=='?')) ) return BLOOM_TEXT_NO_CHARACTER;
+  if( is_glob && character=='[' ) character = needle_read_class(reading);
   /* Old versions of SQLite look for U+0080 behind a % byte by byte, go on within another
   ** character, and take its bytes for characters. */
-  if( character==0x80 ) reading->is_after_80 = 1;
-  return reading->is_after_80 && character>=0x80 && character<0xc0;
+  if( character==0x80 && (is_like || is_glob) ) reading->is_after_80 = 1;
+  if( reading->is_after_80 && character>=0x80 && character<0xc0 ) return BLOOM_TEXT_NO_CHARACTER;
+  return character;
 }
 
 size_t bloom_needle_ranges(const bloom_lists *lists, bloom_needle_kind kind, const uint8_t *text,
@@ -391,21 +428,19 @@ size_t bloom_needle_ranges(const bloom_lists *lists, bloom_needle_kind kind, con
     const uint32_t whole = text_whole_edge(text, reading.end);
     if( whole ) needle_add(&reading, whole, 1);
   }
-  while( (character = needle_read(&reading))!=0 ){
-    const int is_wildcard = needle_is_wildcard(&reading, character);
-    if( character=='[' && kind==BLOOM_NEEDLE_GLOB ) character = needle_read_class(&reading);
-    if( is_wildcard || needle_is_loose(&reading, character) ){
+  while( (character = needle_next(&reading))!=0 ){
+    if( character==BLOOM_TEXT_NO_CHARACTER ){
       needle_end_run(&reading, kind==BLOOM_NEEDLE_EQUAL || is_rtrim);
     }else{
-      uint32_t grams[BLOOM_TEXT_PER_CHARACTER];
+      uint32_t grams[TEXT_PER_CHARACTER];
       needle_add_grams(&reading, grams, text_add(&reading.window, character, grams));
     }
   }
-  /* At a NUL each text ends. */
+  /* Each text ends at a NUL, as the needle does. */
   ends_alike = !is_part && kind!=BLOOM_NEEDLE_BEGINNING && (!is_rtrim || reading.text!=reading.end);
   if( ends_alike && reading.window.num_bytes>=3 ){
-    /* A text may have bytes before the window's, if it has no more than three. */
-    needle_add(&reading, bloom_text_end_edge(&reading.window), reading.window.bytes >> 24!=0);
+    /* If the window has only three bytes, a text may have any byte before them. */
+    needle_add(&reading, text_end_edge(&reading.window), reading.window.bytes >> 24!=0);
   }
   needle_end_run(&reading, ends_alike);
   return reading.num_ranges;

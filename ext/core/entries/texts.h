@@ -222,49 +222,11 @@ static inline int bloom_text_is_open(const bloom_text *reading){
   return reading->text!=reading->end;
 }
 
-/* -- Shared with needles ------------------------------------------------------------ */
-
-/* The most grams that one character leads to. */
-#define BLOOM_TEXT_PER_CHARACTER 4
-
 #define BLOOM_TEXT_NO_CHARACTER 0xfffdu
 
 /* Reads a character as SQLite does; its first byte is 0x80 or more.  Moves *text behind it.
 ** Returns BLOOM_TEXT_NO_CHARACTER if it is none. */
 uint32_t bloom_text_character(const uint8_t **text, const uint8_t *end);
-
-/* Appends a byte, of a letter in lower case.  Returns the number of grams that it wrote: 0 or 1. */
-static inline size_t bloom_text_add_byte(bloom_text_window *window, uint8_t byte, uint32_t *grams){
-  assert( window->num_bytes<=BLOOM_TEXT_WIDE );
-  window->bytes = window->bytes << 8 | byte;
-  *grams = window->bytes;
-  if( window->num_bytes==3 ) return 1;
-  if( window->num_bytes==BLOOM_TEXT_WIDE ){
-    *window = (bloom_text_window){.bytes = byte, .num_bytes = 1};
-    return 1;
-  }
-  window->num_bytes++;
-  return 0;
-}
-
-/* Ends a run of bytes.  Returns the number of grams that it wrote, 0 or 1. */
-static inline size_t bloom_text_end_run(bloom_text_window *window, uint32_t *grams){
-  const size_t num_grams = window->num_bytes>=3;
-  *grams = window->bytes << 8;
-  *window = (bloom_text_window){0};
-  return num_grams;
-}
-
-/* Returns the edge of a text's beginning, by its gram behind the one with the mark. */
-static inline uint32_t bloom_text_begin_edge(uint32_t gram){
-  assert( gram>>24!=0 );
-  return bloom_lists_edge(BLOOM_LISTS_BEGIN, gram >> 8, gram);
-}
-
-/* Returns the edge of a text's end, by its last bytes, three or more. */
-static inline uint32_t bloom_text_end_edge(const bloom_text_window *window){
-  return bloom_lists_edge(BLOOM_LISTS_END, window->bytes & 0xffffff, window->bytes);
-}
 
 static inline uint8_t bloom_text_lower(uint8_t byte){
   return (uint8_t)(byte | (uint32_t)(byte - 'A' + 0u<26) << 5);
