@@ -204,17 +204,6 @@ static const char *triggers_after_update(const bloom_index *index, const bloom_t
   return "";
 }
 
-/* Sets *can_stop to whether a trigger on the source that is newer than the index's own may keep
-** those from firing. */
-static int triggers_can_stop(const bloom_index *index, const bloom_triggers *newer, int *can_stop){
-  int i, rc = SQLITE_OK;
-  *can_stop = 0;
-  for(i=0; i<newer->num_rows && rc==SQLITE_OK && !*can_stop; i++){
-    rc = bloom_trigger_can_stop(index->connection, index->schema, newer->rows[i].sql, can_stop);
-  }
-  return rc;
-}
-
 /* == The source as it is now =========================================================== */
 
 int bloom_index_source_read(bloom_index *index, const char *table, int is_create,
@@ -287,13 +276,12 @@ static int index_check_columns(bloom_index *index, const char *table){
 static int source_look(bloom_index *index, const char *table, const bloom_follow *follow,
                        index_source *source){
   const int num_own = follow->own.num_rows, is_by_triggers = follow->are_on_one_table;
-  int i, has_id = 1, has_same_ids = 1, can_stop = 0, num_changed = 0;
+  int i, has_id = 1, has_same_ids = 1, num_changed = 0;
   int rc = index_check_columns(index, table);
   if( rc==SQLITE_OK ){
     rc = source_find_keys(index, triggers_after_update(index, &follow->own), &has_id);
   }
   if( rc==SQLITE_OK ) rc = bloom_index_canary_compare(index, &has_same_ids);
-  if( rc==SQLITE_OK ) rc = triggers_can_stop(index, &follow->newer, &can_stop);
   if( rc!=SQLITE_OK ) return rc;
   source->has_triggers = is_by_triggers && num_own==INDEX_NUM_TRIGGERS;
   source->has_tables = index->is_of_1_2 || follow->num_tables==bloom_index_num_tables(index);
@@ -314,7 +302,7 @@ static int source_look(bloom_index *index, const char *table, const bloom_follow
     source->doubt = "its table of changed rows has a trigger: drop that";
   }else if( follow->is_made_again ){
     source->doubt = "the table was made again since the last merge";
-  }else if( can_stop ){
+  }else if( follow->may_be_stopped ){
     source->is_by_trigger_alone = 1;
     source->doubt = "the table has a trigger that is newer than the index";
   }
@@ -465,17 +453,6 @@ static char *triggers_is_changed(const bloom_index *index){
   return sqlite3_str_finish(sql);
 }
 
-static int triggers_make_all(bloom_index *index){
-  const char *id = index->columns.id_name;
-  int i, rc = SQLITE_OK;
-  for(i=0; i<INDEX_NUM_TRIGGERS && rc==SQLITE_OK; i++){
-    const char *when = index_triggers[i].when;
-    rc = index_trigger_make(index, i, when ? sqlite3_mprintf(when, id, id)
-                            : triggers_is_changed(index));
-  }
-  return rc;
-}
-
 /* Returns 1 if no indexed column is gone since its entries were made.  A trigger on such a column
 ** would fail each write. */
 static int triggers_have_columns(const bloom_index *index){
@@ -488,10 +465,14 @@ static int triggers_have_columns(const bloom_index *index){
 
 int bloom_index_triggers_make(bloom_index *index, int is_in_doubt){
   const bloom_follower follower = index_follower(index);
-  int rc = bloom_index_triggers_drop(index);
+  const char *id = index->columns.id_name;
+  int i, rc = bloom_index_triggers_drop(index);
   if( rc==SQLITE_OK && is_in_doubt ) rc = bloom_guard_create(&follower);
-  if( rc==SQLITE_OK && (!is_in_doubt || triggers_have_columns(index)) ){
-    rc = triggers_make_all(index);
+  if( is_in_doubt && !triggers_have_columns(index) ) return rc;
+  for(i=0; i<INDEX_NUM_TRIGGERS && rc==SQLITE_OK; i++){
+    const char *when = index_triggers[i].when;
+    rc = index_trigger_make(index, i, when ? sqlite3_mprintf(when, id, id)
+                            : triggers_is_changed(index));
   }
   return rc==SQLITE_OK && !is_in_doubt ? bloom_guard_create(&follower) : rc;
 }

@@ -111,7 +111,6 @@ static void triggers_free(bloom_triggers *triggers){
 
 void bloom_follow_free(bloom_follow *follow){
   triggers_free(&follow->own);
-  triggers_free(&follow->newer);
 }
 
 /* A row of sqlite_schema.  Its texts are valid until the next step. */
@@ -162,60 +161,6 @@ static int is_table(const bloom_follower *follower, const char *table, const cha
     && sqlite3_stricmp(table + num_chars, suffix)==0;
 }
 
-/* Adds a trigger to *follow.  guard is the text of the follower's guard. */
-static int follow_trigger(const bloom_follower *follower, const schema_object *trigger,
-                          const char *guard, bloom_follow *follow){
-  const char *source = follow->own.num_rows ? follow->own.rows[0].table : "";
-  int is_own, rc = follower->is_own(follower->data, trigger->name, trigger->table, trigger->sql,
-                                    &is_own);
-  if( rc!=SQLITE_OK ) return rc;
-  if( is_own ){
-    follow->are_on_one_table = follow->own.num_rows==0
-      || (follow->are_on_one_table && sqlite3_stricmp(source, trigger->table)==0);
-    follow->is_made_again |= follow->has_guard;
-    return add_trigger(&follow->own, trigger);
-  }
-  if( !follow->has_guard && strcmp(trigger->sql, guard)==0 ){
-    follow->has_guard = 1;
-  }else if( is_table(follower, trigger->table, follower->written) ){
-    follow->has_other_triggers = 1;
-  }else if( follow->has_guard && sqlite3_stricmp(source, trigger->table)==0 ){
-    return add_trigger(&follow->newer, trigger);
-  }
-  return SQLITE_OK;
-}
-
-int bloom_follow_read(const bloom_follower *follower, bloom_follow *follow){
-  char *guard = bloom_guard_text(follower);
-  schema_object object;
-  sqlite3_stmt *row = NULL;
-  int is_own, rc = guard ? prepare_objects(follower, &row) : SQLITE_NOMEM;
-  memset(follow, 0, sizeof(*follow));
-  while( rc==SQLITE_OK && (rc = step_object(follower, row, &object))==SQLITE_ROW ){
-    if( strcmp(object.type, "trigger")==0 ){
-      rc = follow_trigger(follower, &object, guard, follow);
-      continue;
-    }
-    follow->is_seen |= sqlite3_stricmp(object.table, follower->name)==0;
-    rc = follower->is_own_table(follower->data, object.name, object.table, object.sql, &is_own);
-    if( rc==SQLITE_OK && is_own ) follow->num_tables++;
-    else follow->has_other_objects |= is_table(follower, object.table, follower->written);
-  }
-  sqlite3_free(guard);
-  if( !follow->has_guard ) follow->is_made_again = follow->own.num_rows>0;
-  return bloom_sql_end(row, rc);
-}
-
-int bloom_trigger_number(
-  const char *table, const char *name, const char *const *suffixes, int num_suffixes
-){
-  const size_t num_chars = strlen(table);
-  int i = 0;
-  if( sqlite3_strnicmp(name, table, (int)num_chars)!=0 ) return num_suffixes;
-  while( i<num_suffixes && sqlite3_stricmp(name + num_chars, suffixes[i])!=0 ) i++;
-  return i;
-}
-
 bloom_token bloom_trigger_action(const char *sql){
   return bloom_token_find(bloom_token_first(sql), "BEGIN");
 }
@@ -252,9 +197,9 @@ static int is_of_delete(const char *sql){
   return bloom_token_is(token, "DELETE");
 }
 
-int bloom_trigger_can_stop(
-  bloom_connection *connection, const char *schema, const char *sql, int *can_stop
-){
+/* Sets *can_stop to 1 if a trigger may keep others from firing.  Those of a filter or a bloom_index
+** cannot: each only writes to a table that refuses no row. */
+static int find_can_stop(const bloom_follower *follower, const char *sql, int *can_stop){
   int is_harmless = is_of_delete(sql), rc = SQLITE_OK;
   size_t i;
   for(i=0; i<BLOOM_COUNT_OF(harmless_triggers) && rc==SQLITE_OK && !is_harmless; i++){
@@ -263,12 +208,66 @@ int bloom_trigger_can_stop(
         || !bloom_trigger_is_one_statement(sql) ) continue;
     target = bloom_token_unquoted(bloom_token_after(bloom_token_find(bloom_trigger_action(sql),
                                                                      "INTO")));
-    rc = bloom_sql_find_table(connection, schema, target, harmless_triggers[i].columns,
-                              &is_harmless);
+    rc = bloom_sql_find_table(follower->connection, follower->schema, target,
+                              harmless_triggers[i].columns, &is_harmless);
     sqlite3_free(target);
   }
-  *can_stop = !is_harmless;
+  if( !is_harmless ) *can_stop = 1;
   return rc;
+}
+
+/* Adds a trigger to *follow.  guard is the text of the follower's guard. */
+static int follow_trigger(const bloom_follower *follower, const schema_object *trigger,
+                          const char *guard, bloom_follow *follow){
+  const char *source = follow->own.num_rows ? follow->own.rows[0].table : "";
+  int is_own, rc = follower->is_own(follower->data, trigger->name, trigger->table, trigger->sql,
+                                    &is_own);
+  if( rc!=SQLITE_OK ) return rc;
+  if( is_own ){
+    follow->are_on_one_table = follow->own.num_rows==0
+      || (follow->are_on_one_table && sqlite3_stricmp(source, trigger->table)==0);
+    follow->is_made_again |= follow->has_guard;
+    return add_trigger(&follow->own, trigger);
+  }
+  if( !follow->has_guard && strcmp(trigger->sql, guard)==0 ){
+    follow->has_guard = 1;
+  }else if( is_table(follower, trigger->table, follower->written) ){
+    follow->has_other_triggers = 1;
+  }else if( follow->has_guard && sqlite3_stricmp(source, trigger->table)==0 ){
+    return find_can_stop(follower, trigger->sql, &follow->may_be_stopped);
+  }
+  return SQLITE_OK;
+}
+
+int bloom_follow_read(const bloom_follower *follower, bloom_follow *follow){
+  char *guard = bloom_guard_text(follower);
+  schema_object object;
+  sqlite3_stmt *row = NULL;
+  int is_own, rc = guard ? prepare_objects(follower, &row) : SQLITE_NOMEM;
+  memset(follow, 0, sizeof(*follow));
+  while( rc==SQLITE_OK && (rc = step_object(follower, row, &object))==SQLITE_ROW ){
+    if( strcmp(object.type, "trigger")==0 ){
+      rc = follow_trigger(follower, &object, guard, follow);
+      continue;
+    }
+    follow->is_seen |= sqlite3_stricmp(object.table, follower->name)==0;
+    rc = follower->is_own_table(follower->data, object.name, object.table, object.sql, &is_own);
+    if( rc==SQLITE_OK && is_own ) follow->num_tables++;
+    else follow->has_other_objects |= is_table(follower, object.table, follower->written);
+  }
+  sqlite3_free(guard);
+  if( !follow->has_guard ) follow->is_made_again = follow->own.num_rows>0;
+  return bloom_sql_end(row, rc);
+}
+
+int bloom_trigger_number(
+  const char *table, const char *name, const char *const *suffixes, int num_suffixes
+){
+  const size_t num_chars = strlen(table);
+  int i = 0;
+  if( sqlite3_strnicmp(name, table, (int)num_chars)!=0 ) return num_suffixes;
+  while( i<num_suffixes && sqlite3_stricmp(name + num_chars, suffixes[i])!=0 ) i++;
+  return i;
 }
 
 int bloom_trigger_has_form(const char *sql, const char *form){

@@ -130,10 +130,11 @@ typedef struct bloom_triggers {
 typedef struct bloom_follow {
   int is_seen;           /* it itself: else an authorizer hides the schema */
   bloom_triggers own;
-  bloom_triggers newer;  /* others on the table of its own, which came after the guard */
   int are_on_one_table;  /* its own; there is one */
   int has_guard;
   int is_made_again;     /* one of its own is not before the guard */
+  int may_be_stopped;    /* a trigger on the table of its own came after the guard, and may keep
+                         ** these from firing, as RAISE(IGNORE) does */
   int num_tables;        /* its own tables */
   /* On the table that its own triggers write to, or in its place: */
   int has_other_triggers;
@@ -166,12 +167,6 @@ int bloom_trigger_has_form(const char *sql, const char *form);
 
 /* Returns the name behind the next `new.` from token on; the end if there is none. */
 bloom_token bloom_token_after_new(bloom_token token);
-
-/* Sets *can_stop to whether a trigger may keep later ones from firing, as RAISE(IGNORE) does.
-** Those of a filter or a bloom_index cannot: each only writes to a table that refuses no row. */
-int bloom_trigger_can_stop(
-  bloom_connection *connection, const char *schema, const char *sql, int *can_stop
-);
 
 /* Makes a trigger of the text that sqlite_schema is to have.  sql is freed; NULL: SQLITE_NOMEM. */
 int bloom_trigger_create(const bloom_follower *follower, char *sql);
