@@ -1,14 +1,15 @@
 /*
 ** Making a filter, filling it from its source, and merging.
 **
-** To fill it takes two scans of the source: the first counts the keys, the second sets bits.
-** There is room for twice the keys.  Between a BEFORE trigger and the row's write a key is in
-** neither journal nor source once the journal was emptied, so what reads the source is refused
-** while a statement of the connection may have written some of its rows but not all.
+** Filling takes two scans of the source: the first counts keys, so that there is room for twice as
+** many, the second sets bits.  A BEFORE trigger writes a key to the journal before its row is in
+** the source: were the journal emptied in between, the key would be in neither.  So commands that
+** read the source are refused while a statement of the connection may have written some rows but
+** not all.
 **
-** A tool without bloom copies tables and triggers of a filter, and not the virtual table.  CREATE
-** takes over what a mark inside tells to be such a filter's; and what is not, it names, with the
-** SQL that takes it out of the way.
+** A tool without bloom copies a filter's tables and triggers, but not the virtual table.  CREATE
+** takes over tables that have a mark of a filter inside.  Others it names, with the SQL that takes
+** them out of the way.
 */
 #include "vtab_int.h"
 
@@ -18,7 +19,8 @@
 
 /* -- What was left ------------------------------------------------------------------------- */
 
-/* Finds pages: they are own if they have no row, or the layout of such a filter. */
+/* Finds pages that were left.  They are the filter's own if they have no row, or the layout of a
+** filter with as many columns. */
 static int find_left_pages(bloom_vtab *vtab, int *is_own, int *has_keys){
   sqlite3_int64 has_rows = 0;
   int rc = bloom_sql_find_table(vtab->connection, vtab->schema, vtab->pages,
@@ -28,7 +30,6 @@ static int find_left_pages(bloom_vtab *vtab, int *is_own, int *has_keys){
   rc = bloom_sql_integer(vtab->connection, &has_rows, "SELECT 1 FROM \"%w\".\"%w\" LIMIT 1",
                          vtab->schema, vtab->pages);
   if( rc!=SQLITE_OK || !has_rows ) return rc;
-  /* The mark: the layout of a filter that has as many columns. */
   rc = bloom_vtab_read_layout(vtab);
   bloom_vtab_close_reader(vtab);
   *is_own = *has_keys = rc==SQLITE_OK;
@@ -101,8 +102,8 @@ static int check_room(bloom_vtab *vtab, const bloom_vtab_layout *layout){
                          vtab->name, num_pages, max_pages);
 }
 
-/* Fails if no filter has the rate or the capacity that was asked for: CREATE alone, since a table
-** that grew must not fail one night. */
+/* Fails if no filter has the rate or the capacity that was asked for.  CREATE alone checks it: a
+** merge of a table that has grown must not fail. */
 static int check_reach(bloom_vtab *vtab, const bloom_vtab_layout *layout){
   const sqlite3_int64 capacity = layout->layers[0].capacity;
   double best_rate;
@@ -150,7 +151,7 @@ static int check_can_read(bloom_vtab *vtab, const bloom_vtab_args *args, int is_
   return rc;
 }
 
-/* Adds the keys of a SELECT's rows, and ends it. */
+/* Adds the keys of a SELECT's rows, and ends the SELECT. */
 static int add_selected_keys(bloom_vtab_batch *batch, sqlite3_stmt *row, int rc){
   bloom_vtab *vtab = batch->vtab;
   while( rc==SQLITE_OK && row && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
@@ -184,8 +185,7 @@ static int set_merged_at(bloom_vtab *vtab, bloom_vtab_layout *layout){
   return bloom_sql_end(row, rc);
 }
 
-/* Writes what a layout has, but for keys: empty pages, an empty journal.  The layout itself is
-** written last. */
+/* Writes empty pages for a layout, and an empty journal.  The caller writes the layout last. */
 static int start_over(bloom_vtab *vtab, bloom_vtab_layout *layout){
   bloom_connection *connection = vtab->connection;
   int rc = bloom_sql_run(connection, "DELETE FROM \"%w\".\"%w\"", vtab->schema, vtab->pages);
@@ -198,8 +198,8 @@ static int start_over(bloom_vtab *vtab, bloom_vtab_layout *layout){
   return rc==SQLITE_OK && vtab->args.table ? bloom_vtab_empty_journal(vtab, layout) : rc;
 }
 
-/* Returns rc, or, where a filter in halves would stay, SQLITE_IOERR: after that, as after an
-** interrupt, SQLite takes back the transaction. */
+/* Returns rc; within BEGIN SQLITE_IOERR in place of an error after which SQLite would leave a
+** half-made filter: after that one, as after an interrupt, it rolls back the transaction. */
 static int take_back(bloom_vtab *vtab, int rc){
   if( rc==SQLITE_OK || bloom_sql_is_fatal(rc) || (rc & 0xff)==SQLITE_INTERRUPT
    || sqlite3_get_autocommit(vtab->connection->db) ){
@@ -240,7 +240,7 @@ static int fill(
   }
   if( rc==SQLITE_OK ) rc = bloom_vtab_write_layout(vtab, layout);
   bloom_vtab_batch_free(&batch);
-  /* SQLite itself takes back a CREATE that fails, but no INSERT of one row. */
+  /* SQLite rolls back a CREATE that fails, but not an INSERT of one row. */
   return is_create ? rc : take_back(vtab, rc);
 }
 
@@ -302,9 +302,9 @@ static int drop_table(const bloom_vtab *vtab, const char *suffix, const char *co
                         sqlite3_mprintf("%s%s", vtab->name, suffix), columns);
 }
 
-/* Drops what its name and text prove to be the filter's.  Tables go before triggers: SQLite
-** refuses to drop a table while a query is open.  Were triggers gone by then, it would put them
-** back, but read the schema anew in the middle of a later statement. */
+/* Drops what its name and text prove to be the filter's.  Tables go before triggers: SQLite refuses
+** to drop a table while a query is open, and to put back triggers that were dropped before it would
+** read the schema anew in the middle of a later statement. */
 int bloom_vtab_drop(const bloom_vtab *vtab){
   int rc = drop_table(vtab, "_pages", BLOOM_VTAB_PAGES_COLUMNS);
   if( rc!=SQLITE_OK || vtab->args.table==NULL ) return rc;
@@ -331,10 +331,10 @@ static int is_source_unproven(
   return !vtab->has_layout || !bloom_vtab_has_same_key(source, &vtab->layout);
 }
 
-/* Makes the filter from what its triggers say, or, where they do not, from what CREATE said; of a
-** 'merge', only if that is the same.  What is refused is so before anything changes: in a
-** transaction nothing takes it back.  is_damaged: all of it is made anew.  is_healing: the source's
-** keys are left to heal_rows(). */
+/* Makes the filter anew from the source that its triggers name or, without triggers, CREATE; as a
+** 'merge' only if that is provably the same.  Refuses before it changes anything, as within BEGIN
+** nothing would be rolled back.  is_damaged: tables and triggers are made anew, too.  is_healing:
+** heal_rows() adds the keys. */
 static int rebuild(bloom_vtab *vtab, int is_merge, int is_damaged, int is_healing){
   bloom_vtab_triggers triggers = {.are_newest = 0};
   bloom_vtab_args *args = &triggers.args;
@@ -390,7 +390,7 @@ int bloom_vtab_rebuild(bloom_vtab *vtab){
   return rc==SQLITE_OK || rc==SQLITE_CORRUPT_VTAB ? rebuild(vtab, 0, rc!=SQLITE_OK, 0) : rc;
 }
 
-/* Empties a standalone filter, which has the room of CREATE again. */
+/* Empties a standalone filter, and gives it the room that CREATE did. */
 int bloom_vtab_delete_all(bloom_vtab *vtab){
   bloom_vtab_layout layout = {.num_layers = 0};
   int rc;
@@ -431,10 +431,10 @@ static int find_overflow(bloom_vtab *vtab, bloom_vtab_doubt *doubt){
 /* A plain 'merge' looks at the headers of so many pages, for damage: 1 ms. */
 #define FEW_PAGES 1024
 
-/* Takes at most max_rows keys, 0: all, into the pages.  *doubt: none, because every key may be in
-** the filter.  A merge that an authorizer refuses midway leaves bits without keys, which is
-** harmless, for nothing is compiled once the journal is cut.  SQLite itself takes back what else
-** fails. */
+/* Takes at most max_rows keys, 0: all, into the pages; none, and sets *doubt, where every key may
+** be in the filter.  An authorizer can refuse a merge only before the journal is cut, as nothing
+** is compiled then: that leaves bits without keys, which is harmless.  SQLite rolls back other
+** failures. */
 static int merge_keys(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_doubt *doubt){
   bloom_vtab_layout layout;
   bloom_vtab_batch batch = {.vtab = vtab, .layout = &layout};

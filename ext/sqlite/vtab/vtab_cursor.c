@@ -57,8 +57,8 @@ static vtab_cursor *cursor_of(void *base){
 
 /* -- Planning ----------------------------------------------------------------------------- */
 
-/* Returns the constraint `=` or IS on a column; -1 if there is none that is usable, -2 if there is
-** one that is not.  No key is NULL, so IS finds what `=` does. */
+/* Returns the number of the usable constraint `=` or IS on a column; -1: there is none, -2: there
+** are only unusable ones.  No key is NULL, so IS finds what `=` does. */
 static int find_equal(const sqlite3_index_info *info, int column){
   int i, found = -1;
   for(i=0; i<info->nConstraint; i++){
@@ -73,8 +73,8 @@ static int find_equal(const sqlite3_index_info *info, int column){
   return found;
 }
 
-/* Plans to look up what the constraints on num_columns columns from first on compare with, if they
-** are all there. */
+/* Plans a look-up by the constraints on num_columns columns from first on, if each of them has
+** one. */
 static void plan_key(
   sqlite3_index_info *info, int first, int num_columns, char *collations, int *has_unusable
 ){
@@ -141,8 +141,8 @@ int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info){
   }
   plan_key(info, 0, num_parts, collations, &has_unusable);
   if( info->idxNum & PLAN_KEY ) info->idxNum |= PLAN_PARTS;
-  /* The argument behind the key's last one: a handle equals nothing, and no row would be a wrong
-  ** "no". */
+  /* An argument too many is a condition on the column behind the key.  No row meets it, which would
+  ** be a wrong "no". */
   if( find_equal(info, key + 1)!=-1 || (info->idxNum & PLAN_KEY && find_equal(info, key)!=-1) ){
     return bloom_vtab_fail(vtab, "bloom: %s(...) has more arguments than its key has values",
                            vtab->name);
@@ -269,7 +269,7 @@ static int result_handle(
 
 /* -- Facts ------------------------------------------------------------------------------------- */
 
-/* Returns the chance of a key that is not there. */
+/* Returns the rate at which keys that are not there pass. */
 static double expected_fpr(const vtab_snapshot *snapshot){
   double all_deny = 1;
   int layer;
@@ -372,7 +372,7 @@ int bloom_vtab_open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **result){
   return SQLITE_OK;
 }
 
-/* Forgets all that the cursor read. */
+/* Frees what the cursor has read. */
 static void forget_reading(vtab_cursor *cursor){
   while( cursor->num_values>0 ) sqlite3_value_free(cursor->values[--cursor->num_values]);
   snapshot_free(cursor->snapshot);
@@ -426,7 +426,7 @@ static int look_up(
   if( !*may_contain ) rc = bloom_vtab_test_pages(vtab, &asked, may_contain);
   if( rc==SQLITE_OK && !*may_contain && vtab->args.table ){
     int i;
-    /* SQL of bloom's own calls back: the journal cannot be read. */
+    /* A statement of bloom's own calls this: none can run to read the journal. */
     if( vtab->connection->is_running ) is_intact = 0;
     else rc = bloom_vtab_read_journal(vtab, &is_intact);
     *may_contain = !is_intact;

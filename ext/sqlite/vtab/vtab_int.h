@@ -28,11 +28,12 @@ typedef struct bloom_vtab_args {
   int num_columns;
   double size;            /* bits per key; below 1 a false-positive rate */
   sqlite3_int64 capacity; /* the keys that there is room for at least */
-  char *default_value;    /* the DEFAULT's text, once the source was read; NULL: there is none */
-  char *refusal;          /* why there can be no such filter any more; NULL: there can */
-  char *id;               /* and its INTEGER PRIMARY KEY; NULL: it has none */
-  int has_namesake;       /* once the source was read: what CREATE named was renamed since, and a
-                          ** table, view or column has that name now */
+  char *refusal;          /* why CREATE refuses such a key; NULL: it does not */
+  /* Set by bloom_vtab_read_source(): */
+  char *default_value;    /* the text of the column's DEFAULT; NULL: there is none */
+  char *id;               /* the name of the INTEGER PRIMARY KEY; NULL: there is none */
+  int has_namesake;       /* the table or a column was renamed since CREATE, and another table, view
+                          ** or column has its name now */
 } bloom_vtab_args;
 
 void bloom_vtab_args_free(bloom_vtab_args *args);
@@ -44,10 +45,10 @@ void bloom_vtab_args_free(bloom_vtab_args *args);
 #define BLOOM_BLOCK_BYTES     32
 #define BLOOM_HEADER_BYTES    32
 
-/* Blocks of a layer: what SQLite gives memory for in one piece, and less than Parquet's most. */
+/* The most blocks of a layer: SQLite allocates no more bytes at once, Parquet allows more. */
 #define BLOOM_VTAB_MAX_BLOCKS 60000000
 
-/* Blocks that have room for so many hashes. */
+/* capacity: the hashes that its blocks have room for. */
 typedef struct bloom_vtab_layer {
   uint64_t num_blocks;
   sqlite3_int64 capacity;
@@ -55,23 +56,21 @@ typedef struct bloom_vtab_layer {
 
 /* Row 1 of the pages.  A filter over a source has one layer. */
 typedef struct bloom_vtab_layout {
-  uint64_t number;            /* that every page has, too; random */
+  uint64_t number;            /* random; each page has it, too */
   uint64_t blocks_per_page;
   bloom_key_rules rules;
   int num_layers;             /* oldest first */
   bloom_vtab_layer layers[BLOOM_VTAB_MAX_LAYERS];
-  /* What follows has meaning for a filter over a source: */
+  /* Of a filter over a source: */
   char merged_at[20];         /* UTC */
   sqlite3_int64 num_filled;   /* hashes that changed bits */
   sqlite3_int64 journal_mark; /* r of the journal's first row */
   uint64_t default_checksum;  /* of the text of the column's DEFAULT */
-  uint64_t num_taken; /* rows that merges took since the journal was emptied, and 1; 0: one of them
-                      ** was by bloom 1.2.0 */
-  /* While 'merge=N' repairs the filter, and its pages do not have all keys: the id of the row that
-  ** comes next. */
-  int is_healing;
-  sqlite3_int64 next_id;
-  int has_chain; /* the journal's rows are a chain: each knows the one before it by its r */
+  uint64_t num_taken;         /* 1 and the rows that merges took since the journal was emptied; 0:
+                              ** not known, as bloom 1.2.0 made or merged the filter */
+  int is_healing;             /* 'merge=N' repairs the filter: its pages lack keys of rows */
+  sqlite3_int64 next_id;      /* from this id on */
+  int has_chain;              /* each row of the journal has bits of the r of the row before it */
 } bloom_vtab_layout;
 
 /* A row of the journal: its r, and how many hashes it and the rows before it have. */
@@ -82,14 +81,14 @@ typedef struct bloom_vtab_journal_row {
 
 /* Why every key may be in a filter. */
 typedef enum bloom_vtab_doubt {
-  BLOOM_VTAB_CERTAIN, /* what it says is certain */
-  /* What is this connection's own, and not in the file: */
+  BLOOM_VTAB_CERTAIN, /* none: its answers are certain */
+  /* Reasons of this connection, which are not in the file: */
   BLOOM_VTAB_UNREADABLE_SCHEMA, BLOOM_VTAB_DENIED_SCHEMA, BLOOM_VTAB_UNCOMMITTED,
   BLOOM_VTAB_HAS_TEMP_TRIGGER,
-  /* What 'rebuild' repairs from the names of CREATE: no trigger tells the source's; or another has
-  ** the name now. */
+  /* 'rebuild' repairs these by the names that CREATE was given: no trigger names the source; the
+  ** source was renamed, and another has its name. */
   BLOOM_VTAB_NO_SOURCE, BLOOM_VTAB_HAS_NAMESAKE,
-  /* What 'merge' repairs: */
+  /* 'merge' repairs these: */
   BLOOM_VTAB_NO_TRIGGERS, BLOOM_VTAB_OLD_GUARD, BLOOM_VTAB_NO_GUARD, BLOOM_VTAB_NO_JOURNAL,
   BLOOM_VTAB_OTHER_JOURNAL, BLOOM_VTAB_HAS_OTHERS, BLOOM_VTAB_NO_COLUMN, BLOOM_VTAB_OTHER_COLUMN,
   BLOOM_VTAB_BROKEN_JOURNAL, BLOOM_VTAB_OVERFLOW, BLOOM_VTAB_HEALING
@@ -98,7 +97,7 @@ typedef enum bloom_vtab_doubt {
 /* What look-ups know of the journal: vtab_journal.c. */
 typedef struct bloom_vtab_unmerged {
   sqlite3_stmt *statement; /* NULL, or reset */
-  /* What follows is that of the journal, up to the last of these rows that is in it. */
+  /* Of the journal's rows when it was read; a ROLLBACK may have taken the last ones since. */
   int is_known;
   sqlite3_int64 lowest_rowid; /* of rows[0]; none is missing between two of them */
   bloom_vtab_journal_row *rows;
@@ -126,8 +125,8 @@ typedef struct bloom_vtab {
   uint8_t layout_bytes[BLOOM_LAYOUT_BYTES];
   bloom_vtab_layout layout;
 
-  /* What look-ups read pages by, NULL: not open.  Closed with the last cursor, so it outlives no
-  ** statement; and while one runs, its database is neither detached nor replaced. */
+  /* Reads pages; NULL: not open.  The last cursor closes it, so it outlives no statement; and while
+  ** one runs, SQLite neither detaches nor replaces its database. */
   sqlite3_blob *reader;
   int num_cursors;
 
@@ -179,10 +178,10 @@ void bloom_vtab_close_reader(bloom_vtab *vtab);
 int bloom_vtab_read_layout(bloom_vtab *vtab);
 int bloom_vtab_write_layout(bloom_vtab *vtab, const bloom_vtab_layout *layout);
 
-/* Gives a layout that has rules, and no layers, its number and the size of its pages. */
+/* Sets the number and the page size of a layout that has rules and no layers. */
 int bloom_vtab_new_layout(bloom_vtab *vtab, bloom_vtab_layout *layout);
 
-/* Adds the layer that comes after the others, with room for so many keys. */
+/* Appends a layer with room for so many keys. */
 void bloom_vtab_add_layer(
   const bloom_vtab *vtab, bloom_vtab_layout *layout, sqlite3_int64 capacity
 );
@@ -227,7 +226,7 @@ int bloom_vtab_test_pages(
 /* Adds a key to a standalone filter, and a layer where the last one is full. */
 int bloom_vtab_add_key(bloom_vtab *vtab, bloom_key_values key);
 
-/* Makes room for the pages of the last layer. */
+/* Inserts empty pages for the last layer. */
 int bloom_vtab_insert_pages(bloom_vtab *vtab, const bloom_vtab_layout *layout);
 
 /* Hashes that are to be added to the pages of a filter of one layer, a million at a time. */
@@ -247,14 +246,15 @@ void bloom_vtab_batch_free(bloom_vtab_batch *batch);
 
 /* -- The journal: vtab_journal.c ------------------------------------------------------------ */
 
-/* Makes vtab->unmerged what the journal has now.  *is_intact is 0 if it is not the one that
-** vtab->layout means. */
+/* Reads into vtab->unmerged what the journal has now.  Sets *is_intact to 0 if it is not the
+** journal that vtab->layout means, or has rows that triggers did not write. */
 int bloom_vtab_read_journal(bloom_vtab *vtab, int *is_intact);
 
-/* Returns how often the statement that reads it was compiled: again with each schema. */
+/* Returns how often the statement that reads it was compiled: SQLite does so again after each
+** change of the schema. */
 int bloom_vtab_num_compiled(const bloom_vtab *vtab);
 
-/* Forgets it, and finalizes the statements. */
+/* Frees what is in vtab->unmerged, and finalizes its statement. */
 void bloom_vtab_close_journal(bloom_vtab *vtab);
 
 /* Counts the rows that were not merged. */
@@ -265,7 +265,7 @@ int bloom_vtab_count_unmerged(bloom_vtab *vtab, sqlite3_int64 *num_rows);
 ** that the layout means. */
 int bloom_vtab_take_unmerged(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_batch *batch);
 
-/* Leaves one row in the journal, without a key. */
+/* Empties the journal but for one new row without a key, which the layout then means. */
 int bloom_vtab_empty_journal(bloom_vtab *vtab, bloom_vtab_layout *layout);
 
 /* Returns vtab->journal_columns, to be freed. */
@@ -350,8 +350,7 @@ int bloom_vtab_check_names(bloom_vtab *vtab, const bloom_vtab_left *left, int is
 
 /* -- Making and merging, the same file ------------------------------------------------------- */
 
-/* what was made before an error is gone again */
-int bloom_vtab_make(bloom_vtab *vtab);
+int bloom_vtab_make(bloom_vtab *vtab); /* drops what it made if it fails */
 int bloom_vtab_drop(const bloom_vtab *vtab);         /* whatever of it there is */
 int bloom_vtab_rebuild(bloom_vtab *vtab);
 int bloom_vtab_delete_all(bloom_vtab *vtab);

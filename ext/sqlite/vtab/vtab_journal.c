@@ -17,7 +17,7 @@
 */
 #include "vtab_int.h"
 
-/* So many rows are as soon read again. */
+/* For the memory of so many rows that the pages have by now the journal is not read again. */
 #define FEW_ROWS 1000
 
 /* Appends the key's columns, each in a format: "key", or "key_1, key_2 ...". */
@@ -39,11 +39,11 @@ char *bloom_vtab_journal_columns(const bloom_vtab *vtab){
   return sqlite3_str_finish(sql);
 }
 
-/* What is read of a row, and from FIRST_KEY_COLUMN on its key. */
+/* The columns of a row that is read; its key begins at FIRST_KEY_COLUMN. */
 enum { ROWID, MARK, FIRST_KEY_COLUMN };
 
-/* Sets *row to the statement that reads the rows from a rowid on, whose own key, which may be long,
-** is NULL.  It is to be reset. */
+/* Sets *row to the statement that reads the rows from rowid `from` on, to be reset.  The key of the
+** row with that rowid, which is known and may be long, is NULL. */
 static int find_rows(bloom_vtab *vtab, sqlite3_int64 from, sqlite3_stmt **row){
   sqlite3_stmt **statement = &vtab->unmerged.statement;
   int rc = SQLITE_OK;
@@ -100,14 +100,14 @@ static int has_key(const bloom_vtab *vtab, sqlite3_stmt *row){
 #define LINK_BITS 24
 #define LINK_MASK (((uint64_t)1 << LINK_BITS) - 1)
 
-/* Returns 1 if a row's r tells it from others.  What is no number is 0 once it is shifted. */
+/* Returns 1 if a row's r can tell it from others: its own bits are a number, and not 0. */
 static int has_mark(const bloom_vtab *vtab, sqlite3_stmt *row){
   return sqlite3_column_type(row, MARK)==SQLITE_INTEGER
       && (!vtab->layout.has_chain || (uint64_t)sqlite3_column_int64(row, MARK) >> LINK_BITS);
 }
 
-/* Returns 1 if a row is the first one that the layout means, or, is_first is 0, may be that behind
-** the one with this rowid and mark. */
+/* Returns 1 if a row is, is_first, the journal's first one as the layout means it; else, if it may
+** be the one behind the row with rowid last and r last_mark. */
 static int is_next(
   const bloom_vtab *vtab, sqlite3_stmt *row, int is_first, sqlite3_int64 last,
   sqlite3_int64 last_mark

@@ -22,7 +22,7 @@ static const char layout_magic[8] = {'b', 'l', 'o', 'o', 'm', 'v', 't', '2'};
 static const char layout_magic_cells[8] = {'b', 'l', 'o', 'o', 'm', 'v', 't', '3'};
 static const char layout_magic_healing[8] = {'b', 'l', 'o', 'o', 'm', 'v', 't', '4'};
 
-/* No capacity comes near it, or near overflow when some are added. */
+/* More than any capacity; the sum of all layers' does not overflow. */
 #define MAX_CAPACITY ((sqlite3_int64)1 << 50)
 
 /* -- Failures and places -------------------------------------------------------------- */
@@ -65,8 +65,8 @@ void bloom_vtab_close_reader(bloom_vtab *vtab){
   vtab->reader = NULL;
 }
 
-/* Moves the reader, or opens it: a ROLLBACK can have stopped it.  An error of the disk may have
-** taken back the transaction, so what failed by that is not tried again. */
+/* Opens the reader again where it cannot be moved: a ROLLBACK may have made it invalid.  Not after
+** an I/O error, which may have rolled back the transaction. */
 int bloom_vtab_move_reader(bloom_vtab *vtab, sqlite3_int64 row, int num_bytes){
   const int rc = vtab->reader ? bloom_blob_move(vtab->reader, row, num_bytes) : SQLITE_NOTFOUND;
   if( rc==SQLITE_OK ) return rc;
@@ -184,8 +184,8 @@ static uint64_t blocks_for(sqlite3_int64 capacity, double bits_per_key){
   return whole + ((double)whole<num_blocks); /* rounded up: one at least */
 }
 
-/* Returns the bits a key for a rate, the most if it is out of reach.  A layer that cannot have them
-** for all its keys takes fewer keys. */
+/* Returns the bits per key for a rate; the most where the rate is out of reach.  A layer without
+** room for so many bits takes fewer keys. */
 static double bits_for(double fpr, sqlite3_int64 capacity){
   double best_fpr;
   const uint32_t tenths =
@@ -198,7 +198,7 @@ static double bits_for(double fpr, sqlite3_int64 capacity){
 ** Baquero, Preguica, Hutchison 2007, "Scalable Bloom Filters"]. */
 #define NEW_LAYER_SHARE (0.5 / (BLOOM_VTAB_MAX_LAYERS - 1))
 
-/* So many that rounding to whole blocks does not count. */
+/* For so many keys the rounding to whole blocks makes no difference. */
 #define MANY_KEYS 1000000
 
 void bloom_vtab_add_layer(
@@ -233,11 +233,11 @@ sqlite3_int64 bloom_vtab_room(const bloom_vtab_layout *layout){
   return room;
 }
 
-/* Adds the layer that a standalone filter grows by.  A small one gets the room of one whose
-** capacity is not given.  With the factor 1.6 five layers make ten times the room; the last layers
-** have the factor 4.  At a rate of 1 % full layers have 2.58 bytes a key, and factor times as many
-** where the last one was just made: 3 bytes at most would take the factor 1.16, with which all
-** layers make 8 times the room. */
+/* Appends the layer that a standalone filter grows by.  A small filter grows to the room of one
+** whose capacity is not given.  With the factor 1.6 five layers make ten times the room; the last
+** layers have the factor 4.  At a rate of 1 % full layers have 2.58 bytes a key, and factor times
+** as many where the last one was just made: 3 bytes at most would take the factor 1.16, with which
+** all layers make 8 times the room. */
 static void add_grown_layer(const bloom_vtab *vtab, bloom_vtab_layout *layout){
   const sqlite3_int64 room = bloom_vtab_room(layout);
   sqlite3_int64 capacity = room / 5 * 3 + 1;
@@ -276,8 +276,8 @@ static uint32_t code32(uint8_t *bytes, uint32_t number, int is_reading){
   return number;
 }
 
-/* Gets a layout of its bytes, but for magic and checksum, or puts it there.  Returns 0 if they are
-** none: each number is in bounds before any of it is used. */
+/* Decodes a layout from its bytes, or encodes it, but for magic and checksum.  Returns 0 if a
+** number is out of bounds: each is checked before it is used. */
 static int code_layout(bloom_vtab_layout *layout, uint8_t *bytes, int is_reading){
   const uint32_t num_columns = code32(bytes + 16, (uint32_t)layout->rules.num_columns, is_reading),
     num_layers = code32(bytes + 24, (uint32_t)layout->num_layers, is_reading);
@@ -335,7 +335,7 @@ static int get_layout(uint8_t *bytes, bloom_vtab_layout *layout){
   return 1;
 }
 
-/* Fails as row 1 is none of this version: it is damaged, or that of bloom 1.1. */
+/* Fails because row 1 is damaged, or of bloom 1.1. */
 static int fail_without_layout(bloom_vtab *vtab){
   const char *name = vtab->quoted_name;
   uint8_t bytes[8] = {0};
@@ -348,7 +348,7 @@ static int fail_without_layout(bloom_vtab *vtab){
                          vtab->args.table ? "the same CREATE VIRTUAL TABLE" : "its keys");
 }
 
-/* Reads vtab->layout of row 1, which is open. */
+/* Reads vtab->layout from row 1, which is open. */
 static int take_layout(bloom_vtab *vtab, sqlite3_blob *row_1){
   uint8_t bytes[BLOOM_LAYOUT_BYTES];
   bloom_vtab_layout layout;
@@ -475,9 +475,9 @@ int bloom_vtab_insert_pages(bloom_vtab *vtab, const bloom_vtab_layout *layout){
   return rc;
 }
 
-/* Adds a layer if the last one has more than its share.  The new layout is written last: what was
-** before an error counts for nothing.  Where the pages cannot be made the last layer takes still
-** more. */
+/* Appends a layer if the last one has more hashes than room.  Writes the new layout last, so that
+** pages which were inserted before an error do not count.  Where they cannot be inserted, the last
+** layer goes on taking keys. */
 static int grow_if_full(bloom_vtab *vtab){
   bloom_vtab_layout layout = vtab->layout;
   const bloom_vtab_layer last = layout.layers[layout.num_layers-1];
@@ -498,8 +498,8 @@ static int grow_if_full(bloom_vtab *vtab){
 
 /* -- Adding one ------------------------------------------------------------------------------ */
 
-/* Returns 1 if it is time to count whether the last layer is full: where a page has its share of
-** the layer's capacity, for one hash of as many as there are pages, which all are read then. */
+/* Returns 1 if the last layer may be full, so that the caller counts: a page has its share of the
+** layer's capacity.  Counting reads all pages, so for N pages only one hash in N returns 1. */
 static int may_be_full(
   const bloom_vtab_layout *layout, uint64_t page, const bloom_vtab_page_header *header,
   bloom_hash_value hash
@@ -523,7 +523,7 @@ static int add_hash(bloom_vtab *vtab, bloom_hash_value hash, int *is_full){
   uint64_t page;
   int layer, offset;
   int rc = bloom_blob_open(pages_place(vtab), 1, 1, BLOOM_LAYOUT_BYTES, &blob);
-  /* Opened once, for row 1 and for the page. */
+  /* Row 1 is opened to be written, because the blob then moves to the page. */
   if( rc==SQLITE_OK ){
     rc = take_layout(vtab, blob);
   }else if( rc==SQLITE_NOTFOUND ){
