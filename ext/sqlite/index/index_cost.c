@@ -1,28 +1,25 @@
 /*
-** What a plan costs: how SQLite would read the source, by EXPLAIN QUERY PLAN of the inner
-** statement, and what a look-up of entries takes.
-**
-** The unit is a step of SQLite's own, a third of a row of a scan.
+** What a plan costs, in steps of SQLite's virtual machine: by the way that SQLite would read the
+** source, of which EXPLAIN QUERY PLAN of the inner statement tells, and by entries.
 */
 #include "index_plan.h"
 #include "index_source.h"
 
 #include <string.h>
 
-#define COST_OF_ROW      3.3  /* a row of a scan: what SQLite takes it for, and a tenth more */
-#define COST_OF_SEARCH   40.0 /* the begin of a search in an index */
-#define COST_OF_FOUND    6.0  /* a row that an index leads to */
+#define COST_OF_ROW      3.3  /* a row of a scan: 3 as SQLite estimates it, and a tenth more */
+#define COST_OF_SEARCH   40.0 /* the first row of a search in an index */
+#define COST_OF_FOUND    6.0  /* each further row of it */
 
-/* A changed row takes as long to read as so many rows of a scan. */
+/* To read a changed row takes as long as so many rows of a scan. */
 #define ROWS_OF_CHANGED  12.0
 
-#define ROWS_OF_KEY      10.0
-#define VALUES_OF_LIST   25.0 /* SQLite takes a subquery to have as many */
+#define ROWS_OF_KEY      10.0 /* rows of one value: SQLite's estimate without statistics */
+#define VALUES_OF_LIST   25.0 /* values of a list: SQLite's estimate for a subquery */
 
 /* -- What SQLite would do ------------------------------------------------------------------- */
 
-/* Reads a line of EXPLAIN QUERY PLAN.  Nothing but the source is searched: lists of IN are
-** scanned. */
+/* Reads a line of EXPLAIN QUERY PLAN.  What is searched is the source: lists of IN are scanned. */
 static void cost_read_line(const char *line, index_access *access){
   if( strncmp(line, "USE TEMP B-TREE FOR ORDER", 25)==0 ) access->sorts = 1;
   else if( strncmp(line, "USE TEMP B-TREE", 15)==0 ) access->sorts_last = 1;
@@ -46,7 +43,7 @@ int bloom_index_cost_access(bloom_index *index, char *sql, index_access *access)
     cost_read_line(line, access);
     is_or |= strncmp(line, "MULTI-INDEX OR", 14)==0; /* each arm is a line of its own */
   }
-  /* OR is a pattern's range, or a BLOB. */
+  /* Each arm of an OR is a search, and the line of the last one is not that of all. */
   if( is_or ) access->way = INDEX_ACCESS_SHORT_RANGE;
   bloom_index_statement_give_back(index, row, 0);
   return rc==SQLITE_DONE ? SQLITE_OK : rc;
@@ -54,12 +51,12 @@ int bloom_index_cost_access(bloom_index *index, char *sql, index_access *access)
 
 /* -- Rows ---------------------------------------------------------------------------------- */
 
-/* More ids than rows that a file can have. */
+/* A file has no more rows; ids may be far apart. */
 #define COST_MAX_ROWS 1e12
 
 double bloom_index_cost_num_rows(const index_layout *layout, sqlite3_int64 last){
   const double behind = (double)last - (double)layout->covered;
-  /* Ids may have gaps: as far as ids are apart among merged rows, so they are behind them. */
+  /* Ids behind the merged rows have gaps as those of merged rows have. */
   const double more = behind>0 ? behind*bloom_index_density(layout) : 0;
   const double num_rows = (double)layout->num_rows + more;
   return num_rows<COST_MAX_ROWS ? num_rows : COST_MAX_ROWS;
@@ -102,7 +99,7 @@ double bloom_index_cost_rows_of_list(double num_rows, size_t num_values){
 
 /* -- Plans ----------------------------------------------------------------------------------- */
 
-/* Returns the share of rows that conditions leave which no index leads to. */
+/* Returns the share of a scan's rows that the conditions leave. */
 static double cost_selectivity(const index_plan *plan){
   double share = 1;
   int i;
@@ -112,7 +109,6 @@ static double cost_selectivity(const index_plan *plan){
   return share;
 }
 
-/* Returns 1 if the id is given.  EXPLAIN QUERY PLAN shows `id IN (...)` as it shows `id = ?`. */
 int bloom_index_cost_is_one_row(const index_plan *plan){
   int i;
   for(i=0; i<plan->num_conditions; i++){
@@ -140,8 +136,8 @@ index_cost bloom_index_cost_free(const index_plan *plan, const index_access *acc
   };
 }
 
-/* Returns how many times fewer rows a condition on a column with zones leaves.  SQLite takes two
-** ends for a short range of an index, and so do we: *num_ends counts them. */
+/* Returns the number by which a condition divides the rows that zones leave.  *num_ends counts the
+** ends of ranges: two are a short range, as SQLite takes them. */
 static double cost_zone_narrows(index_condition condition, int *num_ends){
   if( index_group_of(condition.kind)==INDEX_EQUALITY ) return 64;
   if( index_is_pattern(condition.kind) || condition.kind==INDEX_IS_NULL ) return 16;

@@ -1,15 +1,17 @@
 /*
 ** A plan: whether entries find the rows or SQLite plans the inner statement, what becomes of ORDER
-** BY and LIMIT, and how it goes from xBestIndex to xFilter.
+** BY and LIMIT, and how the plan goes from xBestIndex to xFilter.
 **
-** idxNum has the bits of index_plan_flag.  idxStr is what people read, and in brackets four fields
+** idxNum has the bits of index_plan_flag.  idxStr has words for people, and in brackets four fields
 ** of hexadecimal numbers, with semicolons between them:
 **
 **   trace_id = ? by entries; id > ? by id [210010,108002,;1,;0;25]
 **
-** They are the conditions in the order of xFilter's arguments, each as plan_pack() makes it, with
-** the collation behind it in quotes that it compares by; the columns of the order, plus 1, times 2,
-** plus 1 if it is descending; how many of LIMIT and OFFSET there are; and the columns used.
+** 1. the conditions in the order of xFilter's arguments, each as plan_pack() makes it, with its
+**    collation in quotes behind it, if it has one
+** 2. the terms of the order: 2*(column + 1), and 1 more if it is descending
+** 3. num_limits
+** 4. columns_used
 */
 #include "index_plan.h"
 #include "index_source.h"
@@ -32,7 +34,7 @@ typedef struct index_plan_remark {
 # define SQLITE_INDEX_CONSTRAINT_OFFSET 74
 #endif
 
-/* Returns an indexed column whose entries a condition would ask, were they not out of use; -1:
+/* Returns an indexed column whose entries are in doubt, and on which there is a constraint; -1:
 ** none. */
 static int plan_find_doubted_key(const bloom_index *index, const sqlite3_index_info *info){
   int i, key;
@@ -44,18 +46,18 @@ static int plan_find_doubted_key(const bloom_index *index, const sqlite3_index_i
   return -1;
 }
 
-/* Sets the order that is asked for, if the source could have it. */
+/* Sets the plan's order to that of ORDER BY, or to none if that has other columns than the source,
+** or too many. */
 static void plan_set_orders(const bloom_index *index, const sqlite3_index_info *info,
                             index_plan *plan){
   int i;
-  plan->num_orders = 0;
   for(i=0; i<info->nOrderBy; i++){
     const int column = info->aOrderBy[i].iColumn;
     const int is_id = column<0 || column==index->columns.id_column;
     if( i==INDEX_MAX_ORDERS || column>=index->columns.num_columns ) break;
     plan->orders[plan->num_orders++] = (index_order){is_id ? -1 : column,
                                                      info->aOrderBy[i].desc!=0};
-    if( is_id ) return; /* no two rows have the same */
+    if( is_id ) return; /* which no two rows have in common */
   }
   if( i<info->nOrderBy ) plan->num_orders = 0;
 }
@@ -177,20 +179,21 @@ static int plan_find_access(bloom_index *index, index_plan *plan, int is_ordered
   return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK; /* of other errors xFilter tells */
 }
 
-/* Leaves the rows to the source's own ways, with the order and the LIMIT where these keep them.
-** access, ordered: how SQLite would read them in any order, and in the plan's. */
+/* Makes the plan one without entries: SQLite plans the inner statement, which has the order and the
+** LIMIT where that pays.  access, ordered: how SQLite would read the source in any order, and in
+** the plan's. */
 static void plan_take_free(sqlite3_index_info *info, index_plan *plan, const index_access *access,
                            const index_access *ordered){
   int limits[2], i;
   const int num_limits = plan_find_limits(info, limits);
   const int is_checked = !(plan->flags & INDEX_PLAN_UNCHECKED);
-  /* SQLite's sorter knows of a LIMIT how many rows are worth it.  DISTINCT needs no order: a search
-  ** pays more, and to sort all rows does not. */
+  /* The query's sorter keeps no more rows than its LIMIT; one in the inner statement keeps all.
+  ** DISTINCT needs no order: it is not worth a sorter, or a scan in place of a search. */
   const int is_dear = ordered->sorts
     || (bloom_vtab_is_distinct(info) && (ordered->sorts_last || (ordered->way==INDEX_ACCESS_SCAN
                                                                  && access->way!=ordered->way)));
   plan->flags |= INDEX_PLAN_FREE;
-  /* A pattern as it is makes SQLite compile the statement again for each look-up. */
+  /* For a pattern that an index may serve SQLite compiles the statement again for each look-up. */
   for(i=0; i<plan->num_conditions && is_checked && !ordered->has_range; i++){
     plan->conditions[i].has_beginning = 0;
   }
@@ -202,13 +205,14 @@ static void plan_take_free(sqlite3_index_info *info, index_plan *plan, const ind
   }
 }
 
-/* Sets what rows need not be read for, where nothing is asked of them. */
+/* Sets the flag of a query without conditions that needs the number of rows alone, or each value of
+** one column once. */
 static void plan_set_unread(bloom_index *index, sqlite3_index_info *info, index_plan *plan){
   const index_order order = plan->orders[0];
   if( info->nConstraint>0 || !(plan->flags & INDEX_PLAN_FREE) ) return;
   if( info->nOrderBy==0 && info->colUsed==0 ) plan->flags |= INDEX_PLAN_COUNTED;
-  /* Values that are equal are the same there, which 1 and 1.0 are not in a column without a type.
-  ** The cursor compares them as UTF-8. */
+  /* The cursor compares values by their bytes in UTF-8.  In a column without a type 1 and 1.0 are
+  ** equal, and other bytes. */
   if( plan->num_orders==1 && order.column>=0 && order.column<63 && info->orderByConsumed
      && info->colUsed==(sqlite3_uint64)1 << order.column && bloom_vtab_is_distinct(info)
      && index->columns.list[order.column].affinity!='b'
@@ -218,8 +222,7 @@ static void plan_set_unread(bloom_index *index, sqlite3_index_info *info, index_
   }
 }
 
-/* Sets *is_sliced to whether zones give the order that is asked for in less time than a sorter
-** takes. */
+/* Sets *is_sliced to whether zones give the plan's order in less time than a sorter takes. */
 static int plan_can_slice(bloom_index *index, const index_plan *plan, int *is_sliced){
   const index_order first = plan->orders[0];
   const int key = plan->num_orders>0 && first.column>=0
@@ -228,8 +231,8 @@ static int plan_can_slice(bloom_index *index, const index_plan *plan, int *is_sl
   return key<0 ? SQLITE_OK : bloom_index_order_pays(index, key, is_sliced);
 }
 
-/* Chooses between the source's own ways and entries, and what becomes of the order.  has_entries:
-** these are not in doubt. */
+/* Chooses whether entries, slices of the order or SQLite find the rows.  has_entries: entries are
+** not in doubt. */
 static int plan_choose(bloom_index *index, sqlite3_index_info *info, index_plan *plan,
                        double num_rows, int has_entries){
   const int is_by_id = plan_is_by_id(plan), is_checked = !(plan->flags & INDEX_PLAN_UNCHECKED);
@@ -245,7 +248,7 @@ static int plan_choose(bloom_index *index, sqlite3_index_info *info, index_plan 
   /* Where an index of the source has a pattern's beginning, entries would leave as many rows. */
   if( has_entries && plan_has_blocks(plan, access.way==INDEX_ACCESS_SHORT_RANGE)
    && (access.way==INDEX_ACCESS_SCAN || of_blocks.cost<cost.cost) ){
-    /* Rows come by their ids then, or, where xFilter gives entries up, by the same order. */
+    /* Rows come by their ids, or in slices; where xFilter gives entries up, in the same order. */
     cost = of_blocks;
     if( !is_by_id && !is_sliced ) plan->num_orders = 0;
   }else{
@@ -253,7 +256,7 @@ static int plan_choose(bloom_index *index, sqlite3_index_info *info, index_plan 
       plan->num_wanted = plan_num_wanted(info);
       rc = plan_find_access(index, plan, 1, &ordered);
     }
-    /* Slices replace a scan and a sorter. */
+    /* Slices are in place of a scan and a sorter. */
     is_sliced &= ordered.way==INDEX_ACCESS_SCAN && ordered.sorts;
     if( !is_sliced ) plan_take_free(info, plan, &access, &ordered);
   }
@@ -266,9 +269,9 @@ static int plan_choose(bloom_index *index, sqlite3_index_info *info, index_plan 
   return rc;
 }
 
-/* Refuses a condition on the column for commands, as FTS5 has it for patterns, but IS NULL and IS
-** NOT NULL, which tools ask of every column; and to read a column as if it had another
-** collation. */
+/* Fails if there is a condition on the column for commands, where FTS5 has patterns, except IS NULL
+** and IS NOT NULL, which tools ask of every column; or if a column is used whose collation the
+** connection does not have. */
 static int plan_check_columns(bloom_index *index, const sqlite3_index_info *info,
                               const index_plan *plan){
   int i;
@@ -291,7 +294,7 @@ static int plan_check_columns(bloom_index *index, const sqlite3_index_info *info
 
 /* -- As text --------------------------------------------------------------------------------- */
 
-/* Returns what makes up a condition, but its collation. */
+/* Returns a condition without its collation as a number, of which plan_unpack() makes it. */
 static sqlite3_uint64 plan_pack(const index_condition *condition){
   const int flags = condition->is_on_id | condition->is_list << 1 | condition->is_literal << 2
     | condition->is_unpassed << 3 | condition->has_beginning << 4 | condition->is_end << 5;
@@ -310,7 +313,7 @@ static index_condition plan_unpack(sqlite3_uint64 packed){
   };
 }
 
-/* The plan says how many rows are not merged if they are as many. */
+/* Fewer rows that are not merged are not worth a remark. */
 #define PLAN_MANY_UNMERGED 1000
 
 /* Appends the remark, and the SQL that helps.  SQLITE_OK or SQLITE_NOMEM. */
@@ -352,10 +355,10 @@ static void plan_print_words(const bloom_index *index, sqlite3_str *text, const 
                       index_group_of(condition->kind)==INDEX_NULL_TEST ? "" : " ?", by);
 }
 
-/* Appends why no entries are asked, where patterns have nothing to look for. */
+/* Appends that a pattern has no piece to look for, if all conditions are left to the table. */
 static void plan_print_short(sqlite3_str *text, const index_plan *plan){
   int i, is_short = 0;
-  if( plan->flags & INDEX_PLAN_SLICES ) return; /* a LIMIT ends it before */
+  if( plan->flags & INDEX_PLAN_SLICES ) return; /* a LIMIT may end the query before */
   for(i=0; i<plan->num_conditions; i++){
     const index_condition *condition = &plan->conditions[i];
     if( condition->key>=0 || condition->zone>=0 || condition->is_on_id ) return;
@@ -461,7 +464,7 @@ int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
     rc = bloom_index_columns_fail(index);
   }
   if( rc!=SQLITE_OK && rc!=SQLITE_ERROR && !bloom_sql_is_fatal(rc) ){
-    /* A lock, say: xFilter looks once more, as SQLite knows no such error here. */
+    /* A lock, say.  The query would fail with SQLITE_ERROR in place of that code: xFilter tells. */
     plan.flags |= INDEX_PLAN_UNCHECKED;
     rc = SQLITE_OK;
   }

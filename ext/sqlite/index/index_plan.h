@@ -1,7 +1,10 @@
 /*
-** How what SQLite asks becomes the inner statement: conditions, the plan that xBestIndex makes of
-** them and xFilter reads, what plans cost, the ids of rows that may meet conditions, and how
-** conditions are passed to the source.
+** From a query on the index to the inner statement on its source.
+**
+** xBestIndex makes a plan: conditions from what SQLite tells (index_conditions.c), their costs
+** (index_cost.c), and the cheapest way to the rows, as text (index_plan.c).  xFilter reads the
+** plan, finds the ids of rows that may meet the conditions (index_candidates.c, index_order.c), and
+** passes the conditions to the source in one statement (index_pass.c), which the cursor steps.
 */
 #ifndef BLOOM_SQLITE_INDEX_PLAN_H
 #define BLOOM_SQLITE_INDEX_PLAN_H
@@ -10,24 +13,24 @@
 
 /* -- index_conditions.c ---------------------------------------------------------------- */
 
-/* The operator between a column and a value.  Each kind has a row in bloom_index_kinds[]. */
+/* The operator between a column and a value: a row of bloom_index_kinds[]. */
 typedef enum index_condition_kind {
   INDEX_EQ, INDEX_IS, INDEX_GT, INDEX_GE, INDEX_LT, INDEX_LE, INDEX_NE, INDEX_IS_NOT,
   INDEX_IS_NULL, INDEX_IS_NOT_NULL, INDEX_LIKE, INDEX_GLOB, INDEX_REGEXP,
   INDEX_REGEXP_BY_LINE, INDEX_REGEXP_IN_ANY_CASE, INDEX_NUM_KINDS
 } index_condition_kind;
 
-/* What an operator asks for.  Those of the last two are functions, which the application may have
-** replaced. */
+/* What an operator asks for.  The last two groups are functions, which the application may have
+** replaced: LIKE and GLOB, and REGEXP. */
 typedef enum index_group {
   INDEX_EQUALITY, INDEX_RANGE, INDEX_DIFFERENCE, INDEX_NULL_TEST, INDEX_PATTERN, INDEX_EXPRESSION
 } index_group;
 
 typedef struct index_kind {
-  int op; /* SQLITE_INDEX_CONSTRAINT_... */
+  int op; /* SQLITE_INDEX_CONSTRAINT_...; 0: a kind that SQLite does not tell */
   const char *sql;
   index_group group;
-  int rows_of_one; /* it is true of one row of so many, as costs take it */
+  int rows_of_one; /* costs take it to be true of one row in so many */
 } index_kind;
 
 extern const index_kind bloom_index_kinds[INDEX_NUM_KINDS];
@@ -44,22 +47,22 @@ static inline int index_is_regexp(index_condition_kind kind){
   return index_group_of(kind)==INDEX_EXPRESSION;
 }
 
-/* Bytes of a collation's name.  SQLite alone compares by one that has a longer name. */
+/* Bytes of a collation's name, with its NUL.  A condition by one of a longer name is not passed. */
 #define INDEX_MAX_COLLATION 32
 
-/* A condition of a plan. */
+/* `column operator value`, where the value is xFilter's argument with the condition's number. */
 typedef struct index_condition {
   index_condition_kind kind;
-  int column;      /* its place in index->columns; -1: it is a hidden rowid */
-  int is_on_id;    /* it compares the id */
+  int column;      /* the column's place in index->columns; -1: the hidden rowid */
+  int is_on_id;    /* the column is the id */
   int key;         /* the indexed column whose entries serve it; -1: none */
   int zone;        /* the indexed column whose zones serve it; -1: none */
   int is_list;     /* it is an IN, and its argument is a list */
-  int is_literal;  /* its value is a literal in the statement's text */
-  int is_unpassed; /* SQLite checks it, and the source does not */
-  int is_short;      /* a literal pattern without a piece; not in the text of a plan */
-  int is_end;        /* SQLite may have made it, a `<`, of LIKE 'begin%', which finds BLOBs, too */
-  int has_beginning; /* it is a pattern, or such an end, by which the source may be searched */
+  int is_literal;  /* the value is a literal in the query's text */
+  int is_unpassed; /* SQLite alone checks it: it is not passed to the source */
+  int is_short;    /* a literal pattern without a piece of 3 bytes; unknown to xFilter */
+  int is_end;      /* a `<` that SQLite may have added to LIKE 'begin%', which finds BLOBs, too */
+  int has_beginning; /* a pattern or such an end, which an index of the source may serve */
   char collation[INDEX_MAX_COLLATION]; /* it compares by this one; "": by the column's own */
 } index_condition;
 
@@ -68,7 +71,7 @@ static inline char bloom_index_affinity(const bloom_index *index, const index_co
   return condition->is_on_id ? 'i' : index->columns.list[condition->column].affinity;
 }
 
-/* Returns its name. */
+/* Returns the name of what a condition compares. */
 static inline const char *bloom_index_name_of(const bloom_index *index,
                                               const index_condition *condition){
   return condition->is_on_id ? index->columns.id_name
@@ -82,28 +85,30 @@ static inline const char *bloom_index_name_of(const bloom_index *index,
 
 /* The bits of idxNum. */
 typedef enum index_plan_flag {
-  INDEX_PLAN_FREE      = 1,  /* no entries: SQLite plans the inner statement */
+  INDEX_PLAN_FREE      = 1,  /* no entries are asked: SQLite plans the inner statement */
   INDEX_PLAN_SLICES    = 2,  /* rows come in the order of a column with zones: index_order.c */
   INDEX_PLAN_COUNTED   = 4,  /* no column is used: rows may be counted instead of read */
-  INDEX_PLAN_DISTINCT  = 8,  /* of rows with one value, in the order's column, one is enough */
-  INDEX_PLAN_UNCHECKED = 16  /* the source could not be looked at when the plan was made */
+  INDEX_PLAN_DISTINCT  = 8,  /* one row for each value of the order's column is enough */
+  INDEX_PLAN_UNCHECKED = 16  /* xBestIndex could not read the source: xFilter checks it */
 } index_plan_flag;
 
+/* A term of ORDER BY. */
 typedef struct index_order {
-  int column; /* -1: the id */
+  int column; /* its place in index->columns; -1: the id */
   int is_descending;
 } index_order;
 
+/* How rows are found.  literals and num_wanted are for xBestIndex alone. */
 typedef struct index_plan {
-  int flags;
+  int flags; /* index_plan_flag */
   index_condition conditions[INDEX_MAX_CONDITIONS];
   int num_conditions;
-  sqlite3_value *literals[INDEX_MAX_CONDITIONS]; /* of xBestIndex: values; NULL: not known */
+  sqlite3_value *literals[INDEX_MAX_CONDITIONS]; /* the conditions' values; NULL: not known yet */
   index_order orders[INDEX_MAX_ORDERS]; /* the order in which rows come */
   int num_orders;
-  int num_limits;              /* 1: LIMIT, 2: and OFFSET are the arguments behind conditions */
-  int num_wanted;              /* rows of a literal LIMIT, for costs; 0: not known */
-  sqlite3_uint64 columns_used; /* SQLite's colUsed: its last bit is for all columns from 63 on */
+  int num_limits; /* arguments behind those of the conditions; 1: LIMIT, 2: LIMIT and OFFSET */
+  int num_wanted; /* rows of a literal LIMIT; 0: not known */
+  sqlite3_uint64 columns_used; /* SQLite's colUsed: bit 63 is for all columns from 63 on */
 } index_plan;
 
 /* Returns 1 if rows come by their ids, the greatest first. */
@@ -116,15 +121,17 @@ static inline int bloom_index_uses_column(const index_plan *plan, int column){
   return (int)(plan->columns_used >> (column<63 ? column : 63) & 1);
 }
 
+/* xBestIndex. */
 int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info);
 
-/* Reads idxNum and idxStr. */
+/* Sets *plan to what xBestIndex wrote to idxNum and idxStr. */
 void bloom_index_plan_read(int number, const char *text, index_plan *plan);
 
-/* -- index_conditions.c: of a plan ----------------------------------------------------- */
+/* -- index_conditions.c: the conditions of a plan -------------------------------------- */
 
-/* Returns a constraint's value, if it is a literal, from 3.38 on; else NULL.  SQLite before 3.54
-** shows 0x80000000 as a TEXT, and CAST(1.50 AS TEXT) as '1.50': only xFilter knows the value. */
+/* Returns a constraint's value if it is a literal, else NULL, as before SQLite 3.38.  xFilter may
+** get another value: before 3.54 SQLite shows 0x80000000 as a TEXT, and CAST(1.50 AS TEXT) as
+** '1.50'. */
 sqlite3_value *bloom_index_literal(sqlite3_index_info *info, int number);
 
 /* Adds to a plan the constraints that entries, zones, ids or the source can answer, and says which
@@ -132,59 +139,66 @@ sqlite3_value *bloom_index_literal(sqlite3_index_info *info, int number);
 ** pattern's function is SQLite's own. */
 int bloom_index_conditions(bloom_index *index, sqlite3_index_info *info, index_plan *plan);
 
-/* Looks for index->like_end among the constraints, and sets it to NULL if it is there. */
+/* Sets index->like_end to NULL if a constraint `>=` has that text. */
 void bloom_index_see_end(bloom_index *index, sqlite3_index_info *info);
 
 /* -- index_cost.c ---------------------------------------------------------------------- */
 
+/* As SQLite's estimatedCost and estimatedRows. */
 typedef struct index_cost {
   double cost, num_rows;
 } index_cost;
 
-/* How SQLite reads the source for the inner statement, by EXPLAIN QUERY PLAN. */
+/* How SQLite finds rows of the source. */
 typedef enum index_access_way {
-  INDEX_ACCESS_SCAN, INDEX_ACCESS_ROW, INDEX_ACCESS_KEY, INDEX_ACCESS_SHORT_RANGE,
-  INDEX_ACCESS_RANGE
+  INDEX_ACCESS_SCAN,        /* it reads all */
+  INDEX_ACCESS_ROW,         /* by the id */
+  INDEX_ACCESS_KEY,         /* by `=` on the first column of an index */
+  INDEX_ACCESS_SHORT_RANGE, /* between two ends in an index, or by OR of several searches */
+  INDEX_ACCESS_RANGE        /* from or up to one end in an index */
 } index_access_way;
 
+/* What EXPLAIN QUERY PLAN says of the inner statement. */
 typedef struct index_access {
   index_access_way way;
-  int sorts; /* it needs a temporary B-tree for all of an order, */
-  int sorts_last; /* or for its last terms, of few rows at a time */
-  int has_range;  /* it searches between two ends, as for a pattern's beginning */
+  int sorts;      /* all rows are sorted */
+  int sorts_last; /* rows that are equal in the first terms of the order are sorted */
+  int has_range;  /* a search has two ends, as for a pattern's beginning */
 } index_access;
 
-/* Reads an EXPLAIN QUERY PLAN, which is freed; NULL when out of memory. */
+/* Sets *access by a statement that begins with EXPLAIN QUERY PLAN, and frees it; NULL when out of
+** memory. */
 int bloom_index_cost_access(bloom_index *index, char *sql, index_access *access);
 
-/* Returns about how many rows there are: the merged ones, and ids up to the last one. */
+/* Returns about how many rows the source has: the merged ones, and those behind them up to the last
+** id. */
 double bloom_index_cost_num_rows(const index_layout *layout, sqlite3_int64 last);
 
 /* SQLite takes a table of which nothing is known to have so many rows. */
 #define INDEX_UNKNOWN_ROWS 1048576
 
-/* Sets *num_rows, which is INDEX_UNKNOWN_ROWS, to the same, if that is known.  layout may be NULL:
-** then ids below it tell. */
+/* Sets *num_rows to the same, or leaves it as it is where that is not known.  layout: NULL where it
+** could not be read. */
 int bloom_index_cost_rows(bloom_index *index, const index_layout *layout, double *num_rows);
 
-/* Returns how many changed rows may be read beside entries: where there are more, reading all costs
-** less. */
+/* Returns how many changed rows a look-up reads at most: where there are more, it costs less to
+** read the whole source. */
 sqlite3_int64 bloom_index_cost_most_changed(const index_layout *layout);
 
 /* Returns how many rows may be left unmerged before a 'merge' pays: a tenth, or 100,000. */
 sqlite3_int64 bloom_index_cost_most_unmerged(const index_layout *layout);
 
-/* Sets *is_outweighed if so many rows changed that reading all costs less than entries do. */
+/* Sets *is_outweighed to whether more rows changed than that. */
 int bloom_index_cost_is_outweighed(bloom_index *index, const index_layout *layout,
                                    int *is_outweighed);
 
-/* Returns how many rows of a scan cost as much as looking for a list of values. */
+/* Returns how many rows a scan reads at the cost of a look-up of a list of values. */
 double bloom_index_cost_rows_of_list(double num_rows, size_t num_values);
 
-/* Returns 1 if the plan says which id, so that there is one row at most. */
+/* Returns 1 if a plan has `id = ?`, so that there is one row at most. */
 int bloom_index_cost_is_one_row(const index_plan *plan);
 
-/* Return what a plan costs in the source's own ways; by entries. */
+/* Return what a plan costs if SQLite plans the inner statement; if entries and zones are asked. */
 index_cost bloom_index_cost_free(const index_plan *plan, const index_access *access,
                                  double num_rows);
 index_cost bloom_index_cost_blocks(const index_plan *plan, double num_rows);
