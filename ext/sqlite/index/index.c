@@ -21,13 +21,10 @@
 /* == The arguments ===================================================================== */
 
 static int args_refuse_option(bloom_index *index, bloom_token name){
-  if( bloom_token_is(name, "bits_per_block") || bloom_token_is(name, "probes") ){
-    return bloom_index_fail(index, "bloom_index: there is no option %.*s any more: blocks and"
-                                   " tokens have the size that the table needs",
-                            (int)name.num_chars, name.text);
-  }
-  return bloom_index_fail(index, "bloom_index: there is no option %.*s", (int)name.num_chars,
-                         name.text);
+  const int is_of_1_2 = bloom_token_is(name, "bits_per_block") || bloom_token_is(name, "probes");
+  return bloom_index_fail(index, "bloom_index: there is no option %.*s%s", (int)name.num_chars,
+                          name.text, is_of_1_2 ? " any more: blocks and tokens have the size that"
+                          " the table needs" : "");
 }
 
 static int args_read_column(bloom_index *index, bloom_token name, index_config *config){
@@ -98,38 +95,9 @@ static int args_read(bloom_index *index, int num_args, const char *const *texts,
 
 /* == The declaration =================================================================== */
 
-static int is_number_token(bloom_token token){
-  return token.kind=='a' && strspn(token.text, "0123456789")>=token.num_chars;
-}
-
-/* Returns 1 if a type is words, and behind them one or two numbers in parentheses.  In quotes a
-** source's may be any text: one with a comma would make a column of its own, NOT NULL a
-** constraint. */
-static int is_plain_type(const char *type){
-  static const char chars[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_ (,)";
-  bloom_token token = bloom_token_first(type);
-  /* blanks alone would be none */
-  if( token.kind!='a' || type[strspn(type, chars)] ) return *type==0;
-  for(; token.kind=='a'; token = bloom_token_after(token)){
-    if( strchr("0123456789", *token.text) || sqlite3_keyword_check(token.text,
-        (int)token.num_chars) || bloom_token_is(token, "hidden") ) return 0;
-  }
-  if( token.kind=='(' ){
-    token = bloom_token_after(token);
-    if( !is_number_token(token) ) return 0;
-    token = bloom_token_after(token);
-    if( token.kind==',' && is_number_token(bloom_token_after(token)) ){
-      token = bloom_token_after(bloom_token_after(token));
-    }
-    if( token.kind!=')' ) return 0;
-    token = bloom_token_after(token);
-  }
-  return token.num_chars==0;
-}
-
-/* Returns a type that sqlite3_declare_vtab() reads as it is, else one that has its affinity. */
+/* Returns a type for sqlite3_declare_vtab(), which hides the columns whose type has that word. */
 static const char *columns_declared_type(const bloom_source_column *column){
-  if( is_plain_type(column->type) ) return column->type;
+  if( sqlite3_strlike("%hidden%", column->type, 0)!=0 ) return column->type;
   switch( column->affinity ){
     case 'i': return "INTEGER";
     case 'r': return "REAL";
@@ -161,9 +129,11 @@ static char *columns_declaration(bloom_index *index){
   sqlite3_str_appendall(sql, "CREATE TABLE x(");
   for(i=0; i<columns->num_columns; i++){
     const bloom_source_column *column = &columns->list[i];
-    /* SQLite asks for the order of min() where there are no NULLs. */
-    sqlite3_str_appendf(sql, "%s\"%w\" %s COLLATE \"%w\"%s", i ? ", " : "", column->name,
-                        columns_declared_type(column),
+    const char *type = columns_declared_type(column), *quote = *type ? "\"" : "";
+    /* In quotes a type may be any text.  SQLite asks for the order of min() where there are no
+    ** NULLs. */
+    sqlite3_str_appendf(sql, "%s\"%w\" %s%w%s COLLATE \"%w\"%s", i ? ", " : "", column->name,
+                        quote, type, quote,
                         column->has_no_collation ? "BINARY" : column->collation,
                         column->is_not_null ? " NOT NULL" : "");
   }
