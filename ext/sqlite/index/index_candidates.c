@@ -432,9 +432,8 @@ static int candidates_narrow_by_columns(candidates_query *query, index_intervals
   ** noted yet. */
   if( query->layout->covered==INT64_MAX ){
     rc = bloom_sql_may_be_mid_write(index->connection, &is_mid_write);
-    if( rc!=SQLITE_OK ) return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
+    if( rc!=SQLITE_OK || is_mid_write ) return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
   }
-  if( is_mid_write ) return SQLITE_OK;
   rc = bloom_index_statement_integer(index, INDEX_USE_LAST_ID, &last, INDEX_LAST_ID,
                                      index->columns.id_name, index->schema, index->columns.name);
   if( rc!=SQLITE_OK ) return rc;
@@ -464,13 +463,9 @@ static int candidates_narrow_by_id(index_condition condition, sqlite3_value *val
   size_t i;
   int rc = SQLITE_OK;
   for(i=0; i<num_values && rc==SQLITE_OK; i++){
-    sqlite3_value *copy = NULL;
-    if( condition.is_list ) rc = bloom_index_list_value(list, i, &copy);
-    if( rc==SQLITE_OK ){
-      const index_interval ids = bloom_index_interval_of_id(condition.kind, copy ? copy : value);
-      rc = bloom_index_intervals_add(&found, ids.first, ids.last);
-    }
-    sqlite3_value_free(copy);
+    const index_interval ids
+      = bloom_index_interval_of_id(condition.kind, condition.is_list ? list->values[i] : value);
+    rc = bloom_index_intervals_add(&found, ids.first, ids.last);
     if( rc==SQLITE_OK && found.num_intervals>INDEX_MAX_INTERVALS ){
       found.num_intervals = 0;
       rc = bloom_index_intervals_add(&found, INT64_MIN, INT64_MAX);

@@ -471,7 +471,7 @@ int bloom_index_layout_read(bloom_index *index, const index_layout **layout){
     const int is_null = sqlite3_column_type(row, 0)==SQLITE_NULL;
     const void *bytes = sqlite3_column_blob(row, 1);
     const size_t num_bytes = (size_t)sqlite3_column_bytes(row, 1);
-    rc = SQLITE_OK;
+    rc = bytes==NULL && num_bytes>0 ? SQLITE_NOMEM : SQLITE_OK;
     if( bytes && sqlite3_column_type(row, 1)==SQLITE_BLOB && num_bytes<=LAYOUT_MAX_BYTES ){
       rc = layout_take_bytes(index, bytes, num_bytes);
       if( rc==SQLITE_OK && index->layout->is_good ){

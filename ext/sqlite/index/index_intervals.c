@@ -104,16 +104,13 @@ static sqlite3_int64 floor_of_real(double real){
 ** and id + 1. */
 static index_interval interval_beside_id(index_condition_kind kind, sqlite3_int64 id,
                                          int is_between){
-  const index_interval none = {INT64_MAX, INT64_MIN};
-  if( kind==INDEX_EQ ) return is_between ? none : (index_interval){id, id};
-  if( kind==INDEX_GE && !is_between ) return (index_interval){id, INT64_MAX};
-  if( kind==INDEX_GT || kind==INDEX_GE ){
-    return id==INT64_MAX ? none : (index_interval){id + 1, INT64_MAX};
-  }
-  if( kind==INDEX_LT && !is_between ){
-    return id==INT64_MIN ? none : (index_interval){INT64_MIN, id - 1};
-  }
-  return (index_interval){INT64_MIN, id};
+  const int is_lower = kind==INDEX_GT || kind==INDEX_GE;
+  const int is_next = kind==INDEX_GT || (kind==INDEX_GE && is_between);
+  const int is_previous = kind==INDEX_LT && !is_between;
+  if( (kind==INDEX_EQ && is_between) || (is_next && id==INT64_MAX)
+   || (is_previous && id==INT64_MIN) ) return (index_interval){INT64_MAX, INT64_MIN};
+  return (index_interval){kind==INDEX_EQ || is_lower ? id + is_next : INT64_MIN,
+                          is_lower ? INT64_MAX : id - is_previous};
 }
 
 index_interval bloom_index_interval_of_id(index_condition_kind kind, sqlite3_value *value){

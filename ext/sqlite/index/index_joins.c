@@ -178,32 +178,27 @@ static int join_compare(const void *a, const void *b){
   return (of_a>of_b) - (of_a<of_b);
 }
 
-/* Sets *taken to the runs that are to be joined, and *sum to their entries, at most max_pairs: the
-** smallest ones up to the last that has fewer than JOIN_FACTOR times those before it; and more
-** where there are too many runs.  Returns how many they are, 0 for none. */
-static int join_choose(index_key_layout *key, uint64_t max_pairs, uint64_t *taken, uint64_t *sum){
+/* Returns the runs that are to be joined, a bit for each, 0 for none: the smallest ones up to the
+** last that has fewer than JOIN_FACTOR times the entries of those before it, at most max_pairs in
+** all; and more where there are too many runs. */
+static uint64_t join_choose(index_key_layout *key, uint64_t max_pairs){
   index_run *plain[INDEX_ROOM_RUNS];
   uint32_t num_plain = 0, num_taken = 0, i;
-  uint64_t before = 0;
+  uint64_t before = 0, taken = 0;
   for(i=0; i<key->num_runs; i++){
     if( key->runs[i].role==INDEX_RUN_PLAIN ) plain[num_plain++] = &key->runs[i];
   }
-  *taken = *sum = 0;
   if( num_plain<2 ) return 0;
   qsort(plain, num_plain, sizeof(plain[0]), join_compare);
   for(i=0; i<num_plain; i++){
     const uint64_t next = plain[i]->num_pairs;
     const int is_needed = key->num_runs - i>=INDEX_MAX_RUNS;
     if( before + next>max_pairs && !is_needed ) break;
-    if( is_needed || (i>0 && next<JOIN_FACTOR*before) ){
-      num_taken = i + 1;
-      *sum = before + next;
-    }
+    if( is_needed || (i>0 && next<JOIN_FACTOR*before) ) num_taken = i + 1;
     before += next;
   }
-  if( num_taken<2 ) return 0;
-  for(i=0; i<num_taken; i++) *taken |= (uint64_t)1 << (plain[i] - key->runs);
-  return (int)num_taken;
+  for(i=0; num_taken>1 && i<num_taken; i++) taken |= (uint64_t)1 << (plain[i] - key->runs);
+  return taken;
 }
 
 int bloom_index_join(const index_column *column, uint64_t num_merged){
@@ -212,22 +207,24 @@ int bloom_index_join(const index_column *column, uint64_t num_merged){
       : UINT64_MAX;
   const uint64_t at_once = share>INDEX_JOIN_AT_ONCE ? share : INDEX_JOIN_AT_ONCE;
   const uint64_t max_pairs = share>INDEX_JOIN_LEAST ? share : INDEX_JOIN_LEAST;
-  uint64_t taken, sum;
-  uint32_t i;
   int rc = SQLITE_OK;
   if( join_find_target(key) ) rc = join_go_on_spread(column, max_pairs);
   while( rc==SQLITE_OK ){
     const int has_spread = join_find_target(key)!=NULL;
-    uint32_t end_block = 1;
+    const uint64_t taken = join_choose(key, has_spread ? at_once : UINT64_MAX);
+    uint64_t sum = 0;
+    uint32_t end_block = 1, i;
     index_run *target;
     int is_spread;
-    if( !join_choose(key, has_spread ? at_once : UINT64_MAX, &taken, &sum) ) break;
-    is_spread = sum>at_once && !has_spread;
+    if( taken==0 ) break;
     for(i=0; i<key->num_runs; i++){
-      index_run *run = &key->runs[i];
       if( !(taken >> i & 1) ) continue;
-      if( run->end_block>end_block ) end_block = run->end_block;
-      if( is_spread ) run->role = INDEX_RUN_SOURCE;
+      sum += key->runs[i].num_pairs;
+      if( key->runs[i].end_block>end_block ) end_block = key->runs[i].end_block;
+    }
+    is_spread = sum>at_once && !has_spread;
+    for(i=0; is_spread && i<key->num_runs; i++){
+      if( taken >> i & 1 ) key->runs[i].role = INDEX_RUN_SOURCE;
     }
     rc = bloom_index_run_add(column, end_block, &target);
     if( rc==SQLITE_OK && is_spread ) target->role = INDEX_RUN_TARGET;
