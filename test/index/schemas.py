@@ -443,6 +443,17 @@ def pragma_is_denied(files):
 
 
 @test
+def columns_of_the_schema_are_hidden(files):
+    """An authorizer makes NULL of them: the index has its table's rows."""
+    make(files.connect()).close()
+    for name in "tbl_name", "rootpage", "sql":
+        db = files.connect()
+        db.set_authorizer(lambda action, table, column, *rest: sqlite3.SQLITE_IGNORE if action == sqlite3.SQLITE_READ and (table, column) == ("sqlite_master", name) else sqlite3.SQLITE_OK)
+        all_same(db)
+        db.close()
+
+
+@test
 def a_table_of_the_users_is_kept(files):
     db = make(files.connect(), indexed="k")
     execute(db, "CREATE TABLE log_index_entries2(mine)", "INSERT INTO log_index_entries2 VALUES (7)", "CREATE TABLE log_index_canary(mine)", "DROP TABLE log_index")

@@ -68,7 +68,7 @@ static int find_source_table(
   sqlite3_stmt *row;
   const char *sql = NULL;
   int is_table = 0, is_view = 0, rc = bloom_sql_row(place.connection, &row,
-    "SELECT name, rootpage > 0, type = 'view', sql FROM \"%w\".sqlite_master"
+    "SELECT name, rootpage IS NOT 0, type = 'view', sql FROM \"%w\".sqlite_master"
     " WHERE type IN ('table', 'view') AND name = %Q COLLATE NOCASE", place.schema, table);
   const int is_there = rc==SQLITE_ROW;
   *is_strict = 0;
