@@ -43,12 +43,6 @@ static inline uint64_t last_word(const uint8_t *text, size_t num_bytes){
          (uint64_t)text[num_bytes/2] << 8 | text[0];
 }
 
-typedef struct folded_text {
-  uint64_t hash;
-  int has_nul;
-  int has_letter; /* that no number has */
-} folded_text;
-
 /* Adds a word by XXH64's step for eight bytes: a word is mixed before it meets the hash, so that
 ** digits which differ in two words do not cancel each other.  Source: xxHash,
 ** doc/xxhash_spec.md. */
@@ -58,27 +52,25 @@ static inline uint64_t add_word(uint64_t hash, uint64_t word){
   return bloom_rotate_left64(hash, 27) * prime1 + 0x85ebca77c2b2ae63u;
 }
 
-/* What the words of a text were so far. */
-typedef struct text_words {
-  uint64_t hash, letters, nul;
-} text_words;
+typedef struct folded_text {
+  uint64_t hash;
+  uint64_t nul, letters; /* 0x80 in a byte: there is a NUL, a letter that no number has */
+} folded_text;
 
-static inline void fold_word(text_words *words, uint64_t word){
-  const uint64_t small = lower_word(word);
-  words->nul |= nul_in_word(word);
-  words->letters |= letters_in_word(small);
-  words->hash = add_word(words->hash, small);
-}
-
+/* Hashes a text without the blanks at its end, in small letters. */
 static inline folded_text fold_text(const uint8_t *text, size_t num_bytes){
-  text_words words = {0, 0, 0};
+  folded_text folded = {0, 0, 0};
   size_t i;
   while( num_bytes>0 && text[num_bytes-1]==' ' ) num_bytes--;
-  words.hash = num_bytes * BLOOM_GOLDEN_RATIO;
-  for(i=0; i+8<num_bytes; i+=8) fold_word(&words, bloom_load64_le(text + i));
-  if( num_bytes>0 ) fold_word(&words, last_word(text, num_bytes));
-  return (folded_text){bloom_mix64(words.hash), (words.nul & EACH_BYTE*0x80)!=0,
-                       (words.letters & EACH_BYTE*0x80)!=0};
+  folded.hash = num_bytes * BLOOM_GOLDEN_RATIO;
+  for(i=0; i<num_bytes; i+=8){
+    const uint64_t word = i+8<num_bytes ? bloom_load64_le(text + i) : last_word(text, num_bytes);
+    folded.nul |= nul_in_word(word);
+    folded.letters |= letters_in_word(lower_word(word));
+    folded.hash = add_word(folded.hash, lower_word(word));
+  }
+  folded.hash = bloom_mix64(folded.hash);
+  return folded;
 }
 
 /* Digits that are at most so many are a small integer. */
@@ -97,7 +89,8 @@ int bloom_equal_plain_text(const uint8_t *text, size_t num_bytes, uint64_t *hash
   }
   folded = fold_text(text, num_bytes);
   *hash = folded.hash;
-  return !folded.has_nul && (folded.has_letter || !bloom_bytes_may_be_number(text, num_bytes));
+  if( folded.nul & EACH_BYTE*0x80 ) return 0;
+  return (folded.letters & EACH_BYTE*0x80) || !bloom_bytes_may_be_number(text, num_bytes);
 }
 
 /* ---- REALs ------------------------------------------------------------------------------- */
@@ -227,8 +220,8 @@ int bloom_equal_hashes_of(bloom_equal_kinds *kinds, int is_query, sqlite3_value 
       set_real(&forms, sqlite3_value_double(value));
       if( !(forms.real>=-DBL_MAX && forms.real<=DBL_MAX) ){ /* its text is no number */
         forms.is_text = 1;
-        forms.text_hash = forms.real<0 ? fold_text((const uint8_t *)"-Inf", 4).hash
-                                       : fold_text((const uint8_t *)"Inf", 3).hash;
+        forms.text_hash = fold_text((const uint8_t *)(forms.real<0 ? "-Inf" : "Inf"),
+                                    forms.real<0 ? 4 : 3).hash;
       }
       break;
     case SQLITE_TEXT:

@@ -12,15 +12,9 @@ static void parquet_scalar_add(uint8_t *blocks, uint64_t num_blocks, const uint6
   }
 }
 
-static int parquet_scalar_may_contain(const uint8_t *blocks, uint64_t num_blocks, uint64_t hash){
-  const uint64_t number = bloom_split_block_number(hash, num_blocks);
-  return bloom_split_block_may_contain(blocks + number*BLOOM_SPLIT_BLOCK_BYTES, hash);
-}
-
 const bloom_parquet_kernels bloom_parquet_scalar = {
   .name = "scalar",
   .add = parquet_scalar_add,
-  .may_contain = parquet_scalar_may_contain,
 };
 
 const bloom_parquet_kernels *const bloom_parquet_all_kernels[BLOOM_SIMD_X86 + 2] = {
@@ -61,19 +55,10 @@ TARGET_PARQUET_AVX2 static void parquet_avx2_add(uint8_t *blocks, uint64_t num_b
   }
 }
 
-TARGET_PARQUET_AVX2 static int parquet_avx2_may_contain(const uint8_t *blocks, uint64_t num_blocks,
-                                                        uint64_t hash){
-  const uint64_t number = bloom_split_block_number(hash, num_blocks);
-  const void *block = blocks + number*BLOOM_SPLIT_BLOCK_BYTES;
-  /* 1 if the block has every bit of the mask. */
-  return _mm256_testc_si256(_mm256_loadu_si256((const __m256i*)block), parquet_avx2_mask(hash));
-}
-
 const bloom_parquet_kernels bloom_parquet_avx2 = {
   .name = "avx2",
   .is_supported = parquet_avx2_is_supported,
   .add = parquet_avx2_add,
-  .may_contain = parquet_avx2_may_contain,
 };
 
 #endif

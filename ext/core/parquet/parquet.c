@@ -103,7 +103,8 @@ static int parquet_has_header(const uint8_t *bytes, size_t num_bytes){
 }
 
 static int parquet_may_contain(const bloom_filter *filter, bloom_hash_value hash){
-  return bloom_parquet_best_kernels()->may_contain(filter->bits, filter->shape.num_slots, hash);
+  const uint64_t number = bloom_split_block_number(hash, filter->shape.num_slots);
+  return bloom_split_block_may_contain(filter->bits + number*BLOOM_SPLIT_BLOCK_BYTES, hash);
 }
 
 /* -- Statistics -------------------------------------------------------------------

@@ -121,8 +121,8 @@ static inline int bloom_split_block_may_contain(const uint8_t *block, uint64_t h
 
 /* -- Kernels ------------------------------------------------------------------ */
 
-/* The two loops that are worth vector code: adding hashes, and testing one hash.  There is one row
-** of functions for each instruction set; they differ in speed only. */
+/* The loop that is worth vector code: adding hashes.  There is one row for each instruction set;
+** they differ in speed only. */
 typedef struct bloom_parquet_kernels {
   const char *name;
 
@@ -132,9 +132,6 @@ typedef struct bloom_parquet_kernels {
 
   /* Adds hashes to blocks[0 .. 32*num_blocks). */
   void (*add)(uint8_t *blocks, uint64_t num_blocks, const uint64_t *hashes, size_t num_hashes);
-
-  /* 1 if the blocks may contain the hash, 0 if they surely do not. */
-  int (*may_contain)(const uint8_t *blocks, uint64_t num_blocks, uint64_t hash);
 } bloom_parquet_kernels;
 
 /* Every row of this build, the fastest first, the scalar one last; NULL ends the list. */
@@ -146,8 +143,7 @@ extern const bloom_parquet_kernels bloom_parquet_scalar;
 extern const bloom_parquet_kernels bloom_parquet_avx2;
 #endif
 
-/* Returns the fastest row that is supported.  It is chosen for every single key, and so without a
-** branch or a call: what the processor supports lies in memory. */
+/* Returns the fastest row that is supported. */
 static inline const bloom_parquet_kernels *bloom_parquet_best_kernels(void){
 #if BLOOM_SIMD_X86
   return bloom_parquet_all_kernels[__builtin_cpu_supports("avx2") ? 0 : 1];
