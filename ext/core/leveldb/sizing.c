@@ -1,10 +1,10 @@
 /*
-** The model of the false positive rate; sizing.h has its reasons.
+** The model of the false positive rate; sizing.h says why the textbook's does not do.
 **
-** The size for a rate is searched by a closed form, which takes positions as set independently of
-** each other; together[] has by how much that errs.  That hardly depends on the size, but for
-** outliers: where a small multiple of 1/num_bits modulo 65537 is near 0, far more hashes resonate,
-** for up to five times the rate.  They are passed over.
+** The search for a size computes rates by a closed form, which takes bits as set independently of
+** each other, times a factor of the table together[].  The factor hardly depends on the size, but
+** for outliers: sizes where a small multiple of 1/num_bits modulo 65537 is near 0.  There far more
+** hashes resonate, for up to five times the rate.  The search skips outliers.
 */
 #include "sizing.h"
 
@@ -19,10 +19,11 @@
 #define PROBE2_STEP      65537u
 #define PROBE2_NUM_STEPS 65536u
 
-/* Below this, values of probe 2 meet in every position: it is like any other probe. */
+/* In filters of fewer bits each position belongs to several values of probe 2, which is then like
+** any other probe. */
 #define PROBE2_MIN_BITS 65536
 
-/* Returns 1 if probe 2 is treated apart. */
+/* Returns 1 if probe 2 needs a model of its own. */
 static inline uint32_t has_probe2(const bloom_shape *shape){
   return shape->num_probes>2 && shape->num_bits>=PROBE2_MIN_BITS;
 }
@@ -35,8 +36,8 @@ static inline uint32_t multiply_mod_65537(uint32_t a, uint32_t b){
   return (uint32_t)((uint64_t)a * b % PROBE2_STEP);
 }
 
-/* Returns 1/x modulo the prime 65537, 0 for 0: x^65535 [Fermat], the product of all sixteen
-** powers x^(2^i). */
+/* Returns 1/x modulo the prime 65537, or 0 for 0.  By Fermat it is x^65535, the product of the
+** sixteen powers x^(2^i). */
 static inline uint32_t inverse_mod_65537(uint32_t x){
   uint32_t inverse = 1, i;
   for(i=0; i<16; i++, x=multiply_mod_65537(x, x)) inverse = multiply_mod_65537(inverse, x);
@@ -49,29 +50,26 @@ static inline double at_most(double number, double most){
 
 /* -- The model of the rate, and of the bits that keys set ------------------- */
 
-/* Hashes that a rate is the mean of: pairs of resonant ones, and others. */
+/* A rate is the mean over so many hashes: pairs of resonant ones, and others. */
 #define MAX_RESONANT_PAIRS 768
 #define NUM_OTHERS         8192
 
 /* 65536 divided by the golden ratio: multiples modulo 65536 lie evenly, however many. */
 #define GOLDEN_STEPS 40503u
 
-/* Steps s of probe 2 that the bits it sets are the mean of, an even number. */
+/* The bits that probe 2 sets are a mean over so many of its steps s. */
 #define FILL_STEPS 512
 
-/* To which part of them keys are found, in 3 to 21 rounds: the first round's, and how it grows with
-** each, so that the search ends whatever bits are set. */
-#define KEYS_ACCURACY        1e-9
-#define KEYS_ACCURACY_GROWTH 1.25
+/* So many rounds settle the number of keys to 1e-12, whatever bits are set. */
+#define KEYS_ROUNDS 21
 
-/* A size with a larger odd divisor has too many positions for hashes to run round in. */
+/* Probes cycle through few positions only where num_bits is 2^a times an odd number up to this. */
 #define CYCLE_MAX_ODD 7
 
-/* In filters of this size and above, hashes of one class find no more positions to miss each
-** other. */
+/* From this size on, more bits do not let hashes of one class miss each other more often. */
 #define SAME_MIN_BITS 40000.0
 
-/* A filter whose probe 2 is treated apart. */
+/* A filter whose probe 2 has a model of its own. */
 typedef struct fpr_model {
   uint64_t num_bits; /* that probes reach: at most 2^32 */
   uint32_t num_probes;
@@ -97,9 +95,9 @@ static void fpr_model_init(fpr_model *model, const bloom_shape *shape, double nu
   assert( has_probe2(shape) );
 }
 
-/* Returns the mean number of keys whose probe 2 hits the position of this probe: over all values
-** 65537*s - w that differ from it by a multiple of num_bits.  Modulo 65537 one multiple leads to
-** a given value, unless num_bits is 0 itself: multiple is the one for w = 0. */
+/* Returns the mean number of keys whose probe 2 has the position of this probe: a sum over the
+** values 65537*s - w that differ from the probe by a multiple of num_bits.  For each w that
+** multiple is known modulo 65537, unless 65537 divides num_bits; multiple is that for w = 0. */
 static double probe2_load(const fpr_model *model, uint32_t probe, uint32_t multiple){
   const uint64_t period = model->num_bits * PROBE2_STEP; /* more than 2^32 */
   double share = 0;
@@ -123,8 +121,7 @@ static double probe2_load(const fpr_model *model, uint32_t probe, uint32_t multi
   return share * model->keys_per_step;
 }
 
-/* Returns the probability that all bits of the hash with this delta are set, by keys of other
-** hashes. */
+/* Returns the probability that keys of other hashes set all bits of the hash with this delta. */
 static double prob_all_set(const fpr_model *model, uint32_t delta){
   const uint32_t step = multiply_mod_65537(delta % PROBE2_STEP, model->inverse);
   uint32_t probe = delta << 17 | delta >> 15;
@@ -142,30 +139,31 @@ static double prob_all_set(const fpr_model *model, uint32_t delta){
   return probability;
 }
 
-/* Returns 65537*s + t*num_bits + u, the multiple and u modulo 65537. */
+/* Returns the delta 65537*s + (t*num_bits + u) mod 65537. */
 static uint32_t delta_of(const fpr_model *model, uint32_t s, uint32_t t, uint32_t u){
   return PROBE2_STEP*s + add_mod_65537(multiply_mod_65537(t, model->residue), u);
 }
 
-/* Returns what probes that keep the hash modulo 3 or 5 multiply the rate by: to 2 %. */
+/* Returns by what the rate is multiplied, to 2 %, where 3 or 5 divides num_bits: some probes keep
+** the hash modulo 3 or 5. */
 static double residue_factor(uint64_t num_bits, uint32_t num_probes){
   return (num_bits%3==0 && num_probes>1 ? 1.02 + 0.25 / num_probes : 1)
       * (num_bits%5==0 && num_probes>3 ? 1.03 : 1);
 }
 
 /*
-** Returns the mean of prob_all_set() over all hashes, by a sample.
+** Returns the mean of prob_all_set() over a sample of all hashes.
 **
-** Modulo 65537 probe i is (i-2)*delta - w, w the times that the sum passed 2^32.  So all
-** probes of a hash are values of probe 2, but for multiples of num_bits, if its delta is
-** a small multiple of num_bits modulo 65537 and w is 2 at most (delta is small), or if it is
-** one more than that and w is almost i (delta is almost 2^32).  These resonant hashes are
-** rare and weigh much: they have a sample of their own.
+** Modulo 65537 probe i is (i-2)*delta - w, w the times that the sum passed 2^32.  A hash is
+** resonant if its delta is a small multiple of num_bits modulo 65537 and w is 2 at most (delta is
+** small), or if delta is one more than such a multiple and w is nearly i (delta is near 2^32). 
+** Then all its probes are values of probe 2, but for multiples of num_bits.  Resonant hashes are
+** rare and weigh much, so they have a sample of their own.
 */
 static double mean_prob_all_set(const fpr_model *model){
-  /* of 65536 steps s: as far from 0 or 2^32 as resonant deltas may be */
+  /* Resonant deltas are at most so many of the 65536 steps s away from 0 or 2^32. */
   const uint32_t window = PROBE2_NUM_STEPS * 3 / model->num_probes;
-  /* of num_bits, by which resonant deltas differ from 0 or 1 at most */
+  /* Modulo 65537 they are at most so many times num_bits away from 0 or 1. */
   const uint32_t max_multiple = (uint32_t)at_most(
     (double)(((uint64_t)1 << 32) / model->num_bits / (model->num_probes - 2)),
     MAX_RESONANT_PAIRS/2 - 1);
@@ -219,17 +217,17 @@ static double cycles(const bloom_shape *shape, double fill_ratio){
 }
 
 /*
-** Returns what hashes that resemble themselves or a stored one add, which shows in small filters
-** and where num_bits has a large divisor in common with 2^32-1.
+** Returns the false positives that hashes add which resemble themselves or a stored hash.  They
+** matter in small filters, and where num_bits and 2^32-1 have a large divisor in common.
 **
-** stay   the delta is a multiple of num_bits, so that all probes meet until the sum passes 2^32
+** stay   the delta is a multiple of num_bits: all probes meet until the sum passes 2^32
 ** cycles num_bits is a small odd number times 2^a, and 2^(a-j) divides the delta: the probes
 **        meet in odd * 2^j positions
-** shift  a stored hash's probes, but for the first or last few
+** shift  all probes but the first or last few are those of a stored hash
 ** same   2^32-1 is 65535 * 65537, and 2^16 is 1 modulo 65535: modulo a divisor probe i is
 **        (1 + i/2) * hash - w.  Hashes that are equal modulo the divisor have all probes in
 **        the same classes of positions, as long as they pass 2^32 at the same times.  Modulo
-**        65537 probe i is (i-2)*delta - w, and the same is so of equal deltas.
+**        65537 probe i is (i-2)*delta - w, and the same holds for hashes of equal deltas.
 **
 ** Factors are fitted: stay's and shift's to 100..3,000 keys at 16..100 bits per key, those of
 ** cycles and same to some 40 sizes.
@@ -252,8 +250,8 @@ static double resemblance_excess(const bloom_shape *shape, double num_keys){
   return at_most(excess, 1);
 }
 
-/* Returns the probability that a key has a hash of its own that resembles neither itself nor a
-** stored one; shape->num_bits are reached bits. */
+/* Returns the probability that a key's hash equals no stored one, and resembles neither itself nor
+** a stored one.  shape->num_bits are reached bits. */
 static double fpr_unlike_others(const bloom_shape *shape, double num_keys){
   return bloom_exp_minus(num_keys / HASHES) * (1 - resemblance_excess(shape, num_keys));
 }
@@ -278,8 +276,9 @@ double bloom_modelled_fpr(const bloom_shape *shape, double num_keys){
   return 1 - unlike * (1 - at_most(rate, 1));
 }
 
-/* Returns the share of the bits that probe 2 sets and no other: of a key the share that it adds
-** to what the other keys set, (1 - e^-load) / load, times the keys. */
+/* Returns the share of the bits that probe 2 sets and no other probe.  Of each position it is
+** 1 - e^-load, load the mean number of keys with their probe 2 there: (1 - e^-load) / load a key.
+** */
 static double set_by_probe2_alone(const fpr_model *model){
   double per_step = 0;
   uint32_t i, w;
@@ -298,8 +297,8 @@ static double set_by_probe2_alone(const fpr_model *model){
       * PROBE2_NUM_STEPS / (double)model->num_bits;
 }
 
-/* Returns the share of the bits, more than 0, that num_keys keys leave unset in a filter of this
-** shape, whose num_bits are reached bits. */
+/* Returns the share of the bits, above 0, that num_keys keys leave unset.  shape->num_bits are
+** reached bits. */
 static double modelled_unset(const bloom_shape *shape, double num_keys){
   const uint32_t num_even = shape->num_probes - has_probe2(shape);
   const double load = num_keys / (double)shape->num_bits; /* of each probe */
@@ -318,8 +317,7 @@ static double modelled_unset(const bloom_shape *shape, double num_keys){
   return unset;
 }
 
-/* Returns -ln x for x <= 1, to 1e-18; of less than 2^-62, which bits of no filter may lead to,
-** that of 2^-62. */
+/* Returns -ln x for x <= 1, to 1e-18.  x below 2^-62, which no filter has, counts as 2^-62. */
 static double minus_log(double x){
   const uint64_t whole = (uint64_t)1 << 62;
   assert( x<=1 );
@@ -328,22 +326,20 @@ static double minus_log(double x){
 
 double bloom_modelled_keys(const bloom_shape *shape, uint64_t bits_set){
   bloom_shape reached = *shape;
-  double log_unset, num_keys, factor, accuracy = KEYS_ACCURACY;
+  double log_unset, num_keys;
+  uint32_t i;
   assert( shape->num_probes>0 && bits_set<shape->num_bits );
   reached.num_bits = bloom_leveldb_reached_bits(shape->num_bits);
   log_unset = bloom_log_ratio(reached.num_bits, reached.num_bits - bits_set);
-  /* The textbook's number, which is right where all probes set as much; else they set less,
-  ** and the more keys, the less each: so the number rises to the right one. */
+  /* The textbook's number is right where all probes set equally many bits.  Elsewhere keys set
+  ** fewer, and so each round below raises the number. */
   num_keys = (double)reached.num_bits / reached.num_probes * log_unset;
   if( bits_set==0 || (!has_probe2(&reached) && reached.num_bits%3 && reached.num_bits%5) ){
     return num_keys;
   }
-  /* It rises as long as the model leaves more bits unset, of 2^32 at least one. */
-  do{
-    factor = log_unset / minus_log(modelled_unset(&reached, num_keys));
-    num_keys *= factor;
-    accuracy *= KEYS_ACCURACY_GROWTH;
-  }while( factor>=1 + accuracy );
+  for(i=0; i<KEYS_ROUNDS; i++){
+    num_keys *= log_unset / minus_log(modelled_unset(&reached, num_keys));
+  }
   return num_keys;
 }
 
@@ -358,9 +354,9 @@ double bloom_modelled_keys(const bloom_shape *shape, uint64_t bits_set){
 #define TOGETHER_COLUMNS    7
 #define OUTLIER_MULTIPLES   4
 
-/* A row for each number of keys, which doubles, and a column for each number of probes.  Fitted to
-** bloom_modelled_fpr() at 80,757 sizes of 6,000 to 30,000,000 keys at 4..36 bits: a little more
-** than the mean. */
+/* A row for each number of keys, which doubles from row to row, and a column for each number of
+** probes.  Fitted to bloom_modelled_fpr() at 80,757 sizes of 6,000 to 30,000,000 keys at 4..36
+** bits: a little above the mean. */
 static const double together[TOGETHER_ROWS][TOGETHER_COLUMNS] = {
   {1.01, 1.00, 1.00, 1.01, 1.01, 1.00, 1.00},
   {1.00, 1.00, 1.01, 1.00, 1.00, 1.00, 1.01},
@@ -409,9 +405,9 @@ static double correlation_factor(const bloom_shape *shape, double num_keys){
   return upper * (1 - keys) + lower * keys;
 }
 
-/* Returns 1 if far more hashes resonate at this size than at those beside it.  The limits,
-** fitted, are in multiples of num_bits: of all that 32 bits hold some part or twice as many,
-** which begins with 9,000 keys, and fewer where few probes must meet. */
+/* Returns 1 if far more hashes resonate at this size than at those beside it: one of the first
+** multiples of 1/num_bits is within a limit of 0, modulo 65537.  Limits are fitted: they grow from
+** 9,000 keys on to twice the multiples of num_bits below 2^32, and are lower for few probes. */
 static int is_outlier(const bloom_shape *shape, double num_keys){
   const double whole = HASHES / (double)shape->num_bits;
   const uint32_t inverse = inverse_mod_65537((uint32_t)(shape->num_bits % PROBE2_STEP));
@@ -453,8 +449,8 @@ static double size_fpr(const bloom_shape *shape, double num_keys){
   return 1 - fpr_unlike_others(shape, num_keys) * (1 - at_most(rate, 1));
 }
 
-/* Returns a size, in tenths of a bit, below which none has this rate: the least of all filters, but
-** for full bytes, which add less than 8 bits, and for filters of the smallest size. */
+/* Returns a size, in tenths of a bit per key, below which none has this rate: what any filter
+** needs, less the bits that full bytes add; for filters of the smallest size, the least of all. */
 static uint32_t first_bits_per_key_x10(double fpr, uint64_t num_keys){
   const uint32_t least = 10*bloom_least_bits_per_key(fpr);
   const uint64_t added = num_keys ? 80/num_keys + 1 : least;
