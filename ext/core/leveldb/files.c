@@ -30,7 +30,7 @@ const char *bloom_filter_block_read(const uint8_t *bytes, size_t num_bytes,
   return NULL;
 }
 
-/* Returns number << base_lg, or INT64_MAX where that would be more. */
+/* Returns number << base_lg, at most INT64_MAX. */
 static int64_t offset_of_slot(uint64_t number, uint32_t base_lg){
   if( number==0 ) return 0;
   if( base_lg>=63 || number > (uint64_t)INT64_MAX >> base_lg ) return INT64_MAX;
@@ -39,7 +39,7 @@ static int64_t offset_of_slot(uint64_t number, uint32_t base_lg){
 
 void bloom_filter_block_slot(const bloom_filter_block *block, size_t slot,
                              bloom_filter_slot *found){
-  /* There is always one more offset: that of the next slot, or end. */
+  /* Behind it there is always another offset: that of the next slot, or end. */
   const uint8_t *offset = block->bytes + block->filters_bytes + 4*slot;
   const uint32_t start = bloom_load32_le(offset);
   const uint32_t limit = bloom_load32_le(offset + 4);
@@ -62,7 +62,7 @@ void bloom_filter_block_slot(const bloom_filter_block *block, size_t slot,
   found->num_bytes = limit - start;
 }
 
-/* Sets *shape to that of a slot's filter: empty if it has no keys. */
+/* Sets *shape to the shape of a slot's filter, all 0 for a slot without keys. */
 static bloom_status slot_shape(uint32_t num_keys, const bloom_filter_block_bits *bits,
                                bloom_shape *shape){
   *shape = (bloom_shape){0};
@@ -123,7 +123,7 @@ void bloom_filter_block_add(const bloom_filter_block *block, uint8_t *bytes, siz
 #define FILTER_KEY_PREFIX "filter."
 #define FILTER_KEY_PREFIX_BYTES (sizeof(FILTER_KEY_PREFIX) - 1)
 
-/* The bytes that are not read yet. */
+/* Bytes that are still to be read. */
 typedef struct ldb_span {
   const uint8_t *bytes;
   size_t num_bytes;
@@ -135,7 +135,7 @@ typedef struct ldb_handle {
 
 static const char metaindex_damaged[] = "the metaindex block is damaged";
 
-/* Takes a varint off the front.  Returns 0 if there is none. */
+/* Reads a varint and moves the span past it.  Returns 0 if there is none. */
 static int take_varint64(ldb_span *span, uint64_t *value){
   const size_t num_taken = bloom_varint64_read(span->bytes, span->num_bytes, value);
   span->bytes += num_taken;
@@ -147,8 +147,8 @@ static int take_block_handle(ldb_span *span, ldb_handle *handle){
   return take_varint64(span, &handle->offset) && take_varint64(span, &handle->num_bytes);
 }
 
-/* Finds a block by its handle and verifies its checksum.  Returns NULL, or what is wrong:
-** outside or damaged. */
+/* Finds a block by its handle and verifies its checksum.  Returns NULL with *block and *compression
+** set; else outside or damaged, the end of a message. */
 static const char *read_block(ldb_span file, ldb_handle handle, const char *outside,
                               const char *damaged, ldb_span *block, uint8_t *compression){
   const uint8_t *trailer;
@@ -166,14 +166,14 @@ static const char *read_block(ldb_span file, ldb_handle handle, const char *outs
   return NULL;
 }
 
-/* A key of the metaindex, cut to the longest that is needed. */
+/* A key of the metaindex, cut to the longest that is looked at. */
 typedef struct metaindex_key {
   uint8_t bytes[FILTER_KEY_PREFIX_BYTES + BLOOM_POLICY_MAX_BYTES];
   uint64_t num_bytes; /* before it was cut */
 } metaindex_key;
 
-/* Takes an entry off the front.  *key is the key before, and becomes the entry's.  Returns
-** 0 if the entry is damaged. */
+/* Reads an entry and moves the span past it.  *key is the key of the entry before, which the entry
+** continues, and is set to its own.  Returns 0 if the entry is damaged. */
 static int take_entry(ldb_span *entries, metaindex_key *key, ldb_span *value){
   uint64_t num_shared, num_unshared, num_value_bytes;
   if( !take_varint64(entries, &num_shared) || !take_varint64(entries, &num_unshared)
@@ -193,8 +193,8 @@ static int take_entry(ldb_span *entries, metaindex_key *key, ldb_span *value){
   return 1;
 }
 
-/* Looks in the metaindex for LevelDB's policy, or else takes the first one.  Sets
-** ldb->note and its policy, and *value if the policy is LevelDB's. */
+/* Finds LevelDB's policy in the metaindex, else the first one.  Sets ldb->note and ldb->policy,
+** and, of LevelDB's policy, *value.  Returns NULL, or what is wrong. */
 static const char *find_filter(ldb_span metaindex, bloom_ldb_file *ldb, ldb_span *value){
   static const char ours[] = FILTER_KEY_PREFIX BLOOM_LEVELDB_POLICY;
   metaindex_key key = {{0}, 0};
@@ -221,7 +221,7 @@ static const char *find_filter(ldb_span metaindex, bloom_ldb_file *ldb, ldb_span
   return NULL;
 }
 
-/* Reads the metaindex and then the filter block.  Returns NULL, or what is wrong. */
+/* Reads the metaindex, then the filter block, into *ldb.  Returns NULL, or what is wrong. */
 static const char *read_filters(ldb_span file, ldb_handle metaindex_handle, bloom_ldb_file *ldb){
   ldb_span metaindex, filter_block, value = {NULL, 0};
   const bloom_filter_block *block = &ldb->block;

@@ -12,8 +12,8 @@
 /* -- CRC-32C ---------------------------------------------------------------- */
 
 /* LevelDB's checksum is CRC-32C (Castagnoli), stored "masked".  Sources: RFC 3720, section 12.1 and
-** appendix B.4 (the polynomial, test vectors); LevelDB util/crc32c.h (the mask).  The remainders of
-** four bits by the polynomial 0x1edc6f41, the lowest bit first: */
+** appendix B.4 (the polynomial, test vectors); LevelDB util/crc32c.h (the mask).  This table has
+** the remainders of each four bits by the polynomial 0x1edc6f41, the lowest bit first. */
 static const uint32_t crc32c_of_4_bits[16] = {
   0x00000000u, 0x105ec76fu, 0x20bd8edeu, 0x30e349b1u,
   0x417b1dbcu, 0x5125dad3u, 0x61c69362u, 0x7198540du,
@@ -21,8 +21,8 @@ static const uint32_t crc32c_of_4_bits[16] = {
   0xc38d26c4u, 0xd3d3e1abu, 0xe330a81au, 0xf36e6f75u
 };
 
-/* Returns the CRC-32C of bytes, which may be NULL if num_bytes is 0, half a byte at a time.  A
-** faster one would not show: a filter block is a hundredth of its file. */
+/* Returns the CRC-32C of bytes, which may be NULL if num_bytes is 0, four bits at a time.  A faster
+** way would not be noticed: a filter block is a hundredth of its file. */
 static inline uint32_t bloom_crc32c(const uint8_t *bytes, size_t num_bytes){
   uint32_t crc = UINT32_MAX;
   size_t i;
@@ -63,8 +63,7 @@ static inline uint32_t bloom_crc32c_mask(uint32_t crc){
 /* end and base_lg, which every block has. */
 #define BLOOM_FILTER_BLOCK_MIN_BYTES 5
 
-/* A filter without probes, which may contain every key: it stands in for those that are not read.
-** */
+/* A filter without probes, which may contain every key, in place of a filter that is not read. */
 #define BLOOM_ANY_KEY_FILTER_BYTES 2
 extern const uint8_t bloom_any_key_filter[BLOOM_ANY_KEY_FILTER_BYTES];
 
@@ -114,8 +113,8 @@ void bloom_filter_block_clear(const uint32_t *num_keys, size_t num_slots,
                               const bloom_filter_block_bits *bits,
                               uint8_t *bytes, size_t num_bytes);
 
-/* Adds the keys that have these hashes to a slot, which was written for at least one key.
-** *block was read from bytes.  The order does not matter. */
+/* Adds the keys that have these hashes, in any order, to a slot that was written for at least one
+** key.  *block was read from bytes. */
 void bloom_filter_block_add(const bloom_filter_block *block, uint8_t *bytes, size_t slot,
                             const bloom_hash_run *runs);
 
@@ -150,7 +149,7 @@ void bloom_filter_block_add(const bloom_filter_block *block, uint8_t *bytes, siz
 /* The policy that writes LevelDB's filters. */
 #define BLOOM_LEVELDB_POLICY "leveldb.BuiltinBloomFilter2"
 
-/* Why filters are not read. */
+/* Notes that say why filters are not read. */
 #define BLOOM_LDB_NO_FILTER "no filter: written without one, so the file may contain every key"
 #define BLOOM_LDB_OTHER_POLICY \
   "another policy: its filters are not read, so the file may contain every key"
@@ -161,9 +160,9 @@ void bloom_filter_block_add(const bloom_filter_block *block, uint8_t *bytes, siz
 #define BLOOM_LDB_TOO_FEW_FILTERS /* never LevelDB's */ \
   "too few filters: data blocks have none, so the file may contain every key"
 
-/* What the end of the file says about its filters. */
+/* What the end of a table file says about its filters. */
 typedef struct bloom_ldb_file {
-  const char *note;         /* one of those; NULL: block is set */
+  const char *note;         /* one of the notes above; NULL: block is set */
   bloom_filter_block block; /* borrows the file's bytes */
   size_t block_bytes;       /* size of the block */
   uint8_t policy[BLOOM_POLICY_MAX_BYTES];

@@ -9,9 +9,8 @@
 #include "../debug.h"
 #include "../numeric.h"
 
-/* The number of hashes in a batch, a multiple of the lanes: so many that the kernels'
-** calls are cheap, so few that the processor computes one batch while it still sets the
-** bits of the batch before. */
+/* The number of hashes in a batch, a multiple of the lanes: so many that a call of the kernel is
+** cheap, so few that the processor begins a batch while it still sets the bits of the last one. */
 #define LEVELDB_ADD_HASHES 32
 _Static_assert(LEVELDB_ADD_HASHES%BLOOM_LEVELDB_MAX_LANES==0, "a batch fills the lanes");
 
@@ -33,8 +32,8 @@ static inline uint32_t get_bit(const uint8_t *bits, uint32_t position){
   return (uint32_t)bits[position/8] >> (position%8) & 1;
 }
 
-/* Fetches the hashes that come next.  A processor reads ahead by itself, but only to the end of a
-** page.  Without this prefetch a pass over hashes in main memory takes three times as long. */
+/* Fetches hashes that will be needed soon.  The processor reads ahead by itself only to the end of
+** a page: without this, a pass over hashes in main memory takes three times as long. */
 static inline void prefetch_hashes(const uint32_t *hashes, size_t num_hashes){
 #if defined(__GNUC__)
   if( num_hashes<LEVELDB_PREFETCH_HASHES + LEVELDB_ADD_HASHES ) return;
@@ -53,7 +52,7 @@ static size_t fill_lanes(uint32_t *batch, const uint32_t *hashes, size_t num_has
   return num_hashes;
 }
 
-/* Sets the bits of all hashes; only those that lie in *part, if it is not NULL. */
+/* Sets the bits of all hashes; if part is not NULL, only those that lie in it. */
 static void add_part(const bloom_leveldb_kernels *kernels, const bloom_shape *shape,
                      const bloom_leveldb_part *part, uint8_t *filter, const bloom_hash_run *run){
   const bloom_leveldb_divisor divisor = bloom_leveldb_divisor_of(shape->num_slots);
@@ -79,10 +78,9 @@ static void add_part(const bloom_leveldb_kernels *kernels, const bloom_shape *sh
   }
 }
 
-/* Adds hashes, a filter larger than a cache part after part, each in a pass over all hashes.
-** Computing the positions again costs less than fetching lines from all over the filter, whatever
-** the order and the prefetching.  It does not pay if the hashes are so few that hardly a line is
-** fetched twice. */
+/* Adds hashes; to a filter larger than a cache part after part, each in a pass over all hashes.
+** Computing the positions again costs less than fetching lines from all over the filter, unless the
+** hashes are so few that hardly a line would be fetched twice. */
 void bloom_leveldb_add_by(const bloom_leveldb_kernels *kernels, const bloom_shape *shape,
                           uint8_t *filter, const bloom_hash_run *runs){
   const uint64_t num_bits = shape->num_slots;

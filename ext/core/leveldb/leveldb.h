@@ -9,9 +9,9 @@
 ** num_bits, delta = hash rotated right by 17.  Positions have 32 bits, so bits from 2^32 on are
 ** never set.
 **
-** Any bytes can be read.  Bytes that are no filter have LevelDB's answer for every key: 0 where
-** they are too short, fewer than 2; 1 where the last byte is 0, no probes, or over 30, reserved
-** for encodings to come.  Source: LevelDB util/bloom.cc.
+** Any bytes can be read.  To bytes that are no filter the answer for every key is LevelDB's: 0 if
+** they are fewer than 2; 1 if the last byte is 0 (no probes) or above 30 (reserved for encodings to
+** come).  Source: LevelDB util/bloom.cc.
 */
 #ifndef BLOOM_CORE_LEVELDB_H
 #define BLOOM_CORE_LEVELDB_H
@@ -82,10 +82,10 @@ static inline uint32_t bloom_leveldb_hash_int64(int64_t value){
 /* -- Kernels ------------------------------------------------------------------ */
 
 /*
-** The loops that are worth vector code: they compute the positions of the probes of many hashes.
-** There is one row of functions for each instruction set.  Rows differ in speed only: all return
-** the same bits, and the scalar one is the reference.  Each call chooses a row that the processor
-** and its system support; a call handles many hashes.
+** The loop that is worth vector code computes the positions of the probes of many hashes.  There is
+** one row for each instruction set.  Rows differ in speed only: all return the same positions, and
+** the scalar row is the reference.  Each call of bloom_leveldb_add() chooses a row that the
+** processor and its system support.
 */
 
 /* The number of hashes that AVX2 handles side by side. */
@@ -138,10 +138,9 @@ static inline uint32_t bloom_leveldb_is_in(uint32_t position, bloom_leveldb_part
 typedef struct bloom_leveldb_kernels {
   const char *name;
 
-  /* Larger filters are written part after part.  Each pass costs positions() of all
-  ** hashes but saves cache misses, so the faster positions() is, the smaller are the
-  ** parts.  8 MB, 2,048 pages, is what a large TLB reaches, and hardly slower than what
-  ** an L2 cache holds. */
+  /* Larger filters are written part after part.  A pass costs positions() of all hashes and saves
+  ** cache misses, so the faster positions() is, the smaller parts may be.  8 MB, 2,048 pages, is
+  ** what a large TLB reaches, and hardly slower than what an L2 cache holds. */
   uint32_t max_part_bytes;
 
   /* 1 if this processor and its system can run this row; NULL: every one that it is built

@@ -36,13 +36,14 @@ enum {
 #define SLOT_COLUMNS \
   "slot INTEGER, first_offset INTEGER, last_offset INTEGER, filter BLOB, note TEXT"
 
-/* About how many rows a block has. */
+/* An estimate of a block's rows, for SQLite's planner. */
 #define USUAL_SLOTS 1000
 
 /* Rowids begin at a hash of the argument, which is below this. */
 #define ROWID_SPAN ((uint64_t)1 << 62)
 
-/* What filters may take together, by the bytes of their block: one wrong offset makes it two. */
+/* A block's filters may have so many times its bytes together; one wrong offset makes them have
+** twice. */
 #define MAX_FILTERS_BY_BLOCK 4
 
 typedef struct slots_cursor {
@@ -51,7 +52,7 @@ typedef struct slots_cursor {
   bloom_filter_block block;
   size_t slot;
   bloom_filter_slot found;
-  uint64_t num_left;       /* bytes that filters may take from here on */
+  uint64_t num_left;       /* bytes that the filters of the next slots may have together */
   const char *note;        /* of the row, static */
   uint8_t policy[BLOOM_POLICY_MAX_BYTES];
   size_t policy_bytes;     /* 0: NULL */
@@ -59,8 +60,9 @@ typedef struct slots_cursor {
 
 /* ---- Rows --------------------------------------------------------------------------- */
 
-/* Filters of a block that is as it should be take no more than its bytes together.  Offsets that go
-** back and forth could make each of them as long as the block: what takes too much is any key's. */
+/* The filters of a sound block have no more bytes together than the block.  Offsets that go back
+** and forth could make each filter as long as the block: one for which too few bytes are left is
+** replaced by a filter that may contain every key. */
 static void slots_next(bloom_tvf_cursor *cursor){
   slots_cursor *slots = (slots_cursor *)cursor;
   bloom_filter_slot *found = &slots->found;
@@ -83,9 +85,9 @@ static void slots_next(bloom_tvf_cursor *cursor){
   cursor->has_row = 1;
 }
 
-/* Reads the argument, a BLOB; rowids depend on its bytes.  what says for another value's
-** error what it must be.  For NULL it returns SQLITE_OK with *bytes NULL.  Otherwise *bytes
-** is not NULL, even for an empty BLOB, and valid until the value is used again. */
+/* Reads the argument, a BLOB, on whose bytes rowids depend.  Another value is an error, in which
+** what says what it must be.  For NULL it returns SQLITE_OK with *bytes NULL.  Otherwise *bytes is
+** not NULL, even for an empty BLOB, and valid until the value is used again. */
 static int slots_arg(slots_cursor *slots, sqlite3_value *value, const char *what,
                      const uint8_t **bytes, size_t *num_bytes){
   const int type = sqlite3_value_type(value);
@@ -125,7 +127,7 @@ static int slots_start(slots_cursor *slots, const bloom_filter_block *block, siz
   return SQLITE_OK;
 }
 
-/* Makes one row: a filter that may contain every key, at all offsets, and a note that says
+/* Goes to the only row: a filter that may contain every key, at all offsets, and a note that says
 ** why. */
 static int slots_start_without(slots_cursor *slots, const char *note){
   slots->found = (bloom_filter_slot){
@@ -249,11 +251,11 @@ const bloom_tvf bloom_ldb_tvf = {
 /* -- bloom_filter_block_build() --------------------------------------------- */
 
 /*
-** What LevelDB's FilterBlockBuilder writes.  A NULL key is no key, but its block_offset counts:
-** the table writer tells the builder where the data blocks end, which may add filters without
-** keys.  Where both are NULL the row is skipped; a key without an offset would be lost.  A rate is
-** each filter's, whose own keys size it.  Memory: 8 bytes a key, 4 for each 2 KiB of file, and the
-** block.
+** Writes what LevelDB's FilterBlockBuilder writes.  A NULL key is no key, but its block_offset
+** counts: LevelDB's table writer tells the builder where the data blocks end, which may add filters
+** without keys.  A row in which both are NULL is skipped; a key with a NULL offset is an error.  A
+** rate is that of each filter, by its own number of keys.  Memory: 8 bytes a key, 4 for each 2 KiB
+** of file, and the block.
 */
 
 static const bloom_sized_function block_build_function = {
@@ -264,10 +266,10 @@ static const bloom_sized_function block_build_function = {
 /* Memory set to zero is an aggregate that saw no row. */
 typedef struct block_build_state {
   bloom_hash_queue hashes;
-  bloom_hash_queue slots; /* of these hashes, 32 bits each: both queues have runs of one length */
+  bloom_hash_queue slots; /* the slot of each hash, 32 bits; runs are as long as those of hashes */
   uint64_t num_slots;
   bloom_size_args size;
-  uint64_t max_bytes;       /* SQLite's length limit */
+  uint64_t max_bytes;     /* SQLite's length limit */
 } block_build_state;
 
 /* Returns 1 if the block is too big, whatever rows follow. */
@@ -278,8 +280,8 @@ static int is_too_big(const block_build_state *state){
       || state->hashes.num_hashes>UINT32_MAX;
 }
 
-/* Takes one row.  Returns SQLITE_OK or an error code for bloom_fail_code(), as the functions
-** below do. */
+/* Adds one row.  Like the functions below it returns SQLITE_OK or an error code for
+** bloom_fail_code(). */
 static int block_build_row(sqlite3_context *context, block_build_state *state, int num_args,
                            sqlite3_value **args){
   sqlite3_int64 offset;
@@ -301,8 +303,7 @@ static int block_build_row(sqlite3_context *context, block_build_state *state, i
   if( state->num_slots<num_slots ) state->num_slots = num_slots;
   if( is_too_big(state) ) return SQLITE_TOOBIG;
   if( kind==BLOOM_KEY_NULL ) return SQLITE_OK;
-  /* The slot comes first: after an error the block is still built, and each hash needs a
-  ** slot. */
+  /* The slot first: after an error the block is still built, and then no hash may lack its slot. */
   if( bloom_hash_queue_push(&state->slots, slot)!=SQLITE_OK
    || bloom_hash_queue_push(&state->hashes, hash)!=SQLITE_OK ) return SQLITE_NOMEM;
   return SQLITE_OK;
@@ -317,8 +318,8 @@ void bloom_filter_block_build_step(sqlite3_context *context, int num_args, sqlit
   bloom_fail_code(context, state ? block_build_row(context, state, num_args, args) : SQLITE_NOMEM);
 }
 
-/* Adds the keys to a block that was written for them.  Keys of one slot that came one after
-** the other are added together. */
+/* Adds the keys to a block that was written for them, those of one slot that came in succession in
+** one call. */
 static int add_keys_to_block(sqlite3_context *context, const block_build_state *state,
                              uint8_t *bytes, size_t num_bytes){
   const bloom_hash_run *hashes = bloom_hash_queue_runs(&state->hashes);
@@ -339,8 +340,8 @@ static int add_keys_to_block(sqlite3_context *context, const block_build_state *
   return SQLITE_OK;
 }
 
-/* Sets *found to tenths of a bit by number of keys, for the numbers that slots have,
-** to be freed with sqlite3_free(), also after an error. */
+/* Sets *found to an array of tenths of a bit per key by a slot's number of keys, set for the
+** numbers that occur.  It is to be freed with sqlite3_free(), also after an error. */
 static int find_tenths(sqlite3_context *context, const block_build_state *state,
                        const uint32_t *num_keys, uint32_t most_keys, uint16_t **found){
   uint16_t *tenths;
@@ -360,7 +361,7 @@ static int find_tenths(sqlite3_context *context, const block_build_state *state,
   return SQLITE_OK;
 }
 
-/* Sets a block of these sizes as context's result. */
+/* Builds the block with these numbers of keys by slot, and sets it as context's result. */
 static int write_block(sqlite3_context *context, const block_build_state *state,
                        const uint32_t *num_keys, const bloom_filter_block_bits *bits){
   const size_t num_slots = (size_t)state->num_slots;
