@@ -27,20 +27,20 @@ typedef struct bloom_connection {
 bloom_connection *bloom_connection_get(sqlite3 *db);
 void bloom_connection_release(void *data);
 
-/* Notes that entries of this layout are damaged; returns 1 if that was noted.  The number is drawn
-** at random, and never 0. */
+/* Notes that the entries of this layout are damaged; the second returns 1 if that was noted.  A
+** layout's number is random, and never 0. */
 void bloom_connection_note_damage(bloom_connection *connection, uint64_t number);
 int bloom_connection_knows_damage(const bloom_connection *connection, uint64_t number);
 
 /* Returns 1 if PRAGMA integrity_check or quick_check runs on the connection.  With a shared cache
-** SQLite has xIntegrity check by the object of any connection.  To use another one than that
-** which checks would wait for ever: FTS5 does. */
+** SQLite calls xIntegrity of any connection's object; to use a connection other than the one that
+** checks would wait for ever, as FTS5 does. */
 int bloom_connection_is_checking(const bloom_connection *connection);
 
 /* -- Interrupts ------------------------------------------------------------- */
 
-/* A filter that was read for one call, with what ends the call: its bytes may be 1 GB, and SQLite
-** looks for an interrupt only between the calls of a function. */
+/* A filter that is read during one call, which an interrupt ends: its bytes may be 1 GB, and SQLite
+** itself looks for interrupts only between the calls of a function. */
 typedef struct bloom_stoppable {
   bloom_filter filter;
   bloom_interrupt interrupt;
@@ -48,8 +48,8 @@ typedef struct bloom_stoppable {
   int is_stopped; /* once 1, the filter is not read further, and the result is SQLITE_INTERRUPT */
 } bloom_stoppable;
 
-/* Makes a copy of a filter, maybe a handle's, that an interrupt of the connection stops.  It
-** must stay where it is. */
+/* Sets *stoppable to a copy of a filter, reading which an interrupt of the connection stops.
+** *stoppable must not be moved. */
 void bloom_stoppable_init(bloom_stoppable *stoppable, sqlite3 *db, const bloom_filter *filter);
 
 /* Copies bytes that do not overlap; (NULL, 0) is none.  SQLITE_OK or SQLITE_INTERRUPT. */

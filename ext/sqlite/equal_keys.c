@@ -14,9 +14,9 @@
 
 #define EACH_BYTE 0x0101010101010101u
 
-/* Returns a word of eight characters with small letters.  The bit that makes capitals small is
-** set in all from '@' on: '[' is taken for '{', but in UTF-8 no character for another of as many
-** bytes. */
+/* Returns a word of eight characters in small letters: in each from '@' on it sets the bit that
+** makes a capital small.  So '[' is taken for '{', but no two of UTF-8's longer characters of one
+** length become equal. */
 static inline uint64_t lower_word(uint64_t word){
   return word | (word & EACH_BYTE*0x40) >> 1;
 }
@@ -43,9 +43,8 @@ static inline uint64_t last_word(const uint8_t *text, size_t num_bytes){
          (uint64_t)text[num_bytes/2] << 8 | text[0];
 }
 
-/* Adds a word by XXH64's step for eight bytes: a word is mixed before it meets the hash, so that
-** digits which differ in two words do not cancel each other.  Source: xxHash,
-** doc/xxhash_spec.md. */
+/* Adds a word by XXH64's step for eight bytes, which mixes the word first, so that differences in
+** two words do not cancel each other.  Source: xxHash, doc/xxhash_spec.md. */
 static inline uint64_t add_word(uint64_t hash, uint64_t word){
   const uint64_t prime1 = 0x9e3779b185ebca87u;
   hash ^= bloom_rotate_left64(word * 0xc2b2ae3d27d4eb4fu, 31) * prime1;
@@ -73,7 +72,7 @@ static inline folded_text fold_text(const uint8_t *text, size_t num_bytes){
   return folded;
 }
 
-/* Digits that are at most so many are a small integer. */
+/* So many digits are an integer below 2^53. */
 #define MAX_SMALL_DIGITS 15
 
 int bloom_equal_plain_text(const uint8_t *text, size_t num_bytes, uint64_t *hash){

@@ -2,24 +2,24 @@
 ** Hashes for bloom_filter(), whose filters live for one statement: if any `=` can find two values
 ** equal, they share at least one hash.
 **
-** `=` compares by the affinities and the collation of its two sides, and a function is told
-** neither. So a value has a hash for each way in which it may be compared, by any affinities and
-** by BINARY, NOCASE or RTRIM.  The filters that follow a column know its affinity and its
-** collation, and have a rule of fewer hashes: source/equality.h.
+** `=` compares by the affinities and the collation of its two sides, which SQLite does not tell a
+** function.  So a value has a hash for each way in which it may be compared, by any affinities and
+** by BINARY, NOCASE or RTRIM.  Filters that follow a column know its affinity and collation, and
+** need fewer hashes: source/equality.h.
 **
-**   INTEGER   its hash
-**   REAL      the INTEGER that it is equal to, or near to; others, and those from 10^14 on, their
-**             cell (key.h): TEXT affinity compares REALs by their texts
-**   TEXT      the INTEGER that it is to numeric affinity ('01', ' 1'), or the REAL ('1.0', '1e3');
-**             or the text
-**   BLOB      its bytes
+**   INTEGER   the INTEGER
+**   REAL      the INTEGER that it is equal to or near to; unless that tells all, its cell (key.h),
+**             for TEXT affinity compares REALs by their texts
+**   TEXT      the INTEGER ('01', ' 1') or REAL ('1.0', '1e3') that numeric affinity makes of it;
+**             else the text
+**   BLOB      the bytes
 **
-** A text is hashed without the blanks at its end, its ASCII letters small, as far as its first
-** NUL: NOCASE compares no further.  An index on a REAL column is searched for the REAL next to an
-** INTEGER beyond 2^53, so such numbers are looked up as REALs, too, or may be there.
+** A text is hashed without the blanks at its end, in small letters, up to its first NUL, behind
+** which NOCASE does not compare.  SQLite searches an index on a REAL column for the REAL next to an
+** INTEGER beyond 2^53, so such INTEGERs are looked up as REALs, too, or may be there.
 **
-** REALs are written with 15 digits at least; where the application has SQLite write fewer, there
-** is no filter.  Source: sqlite.org/datatype3.html, sections 3, 4.2 and 7.1.
+** Where the application has SQLite write REALs with fewer than 15 digits there is no filter.
+** Source: sqlite.org/datatype3.html, sections 3, 4.2 and 7.1.
 */
 #ifndef BLOOM_SQLITE_EQUAL_KEYS_H
 #define BLOOM_SQLITE_EQUAL_KEYS_H
@@ -34,21 +34,21 @@ typedef struct bloom_equal_kinds {
   char has_large_real;    /* beyond 2^53 */
 } bloom_equal_kinds;
 
-/* Sets *hashes to the hashes to store a value by, and *kinds gets its kind; or, is_query, those
-** to look it up by among keys of these kinds.  SQLITE_OK or SQLITE_NOMEM. */
+/* Sets *hashes to those to store a value by, and adds its kind to *kinds; or, is_query, to those to
+** look it up by among keys of these kinds.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_equal_hashes_of(bloom_equal_kinds *kinds, int is_query, sqlite3_value *value,
                           bloom_key_hashes *hashes);
 
-/* Returns 1 and sets *hash if a TEXT has one hash: it is few digits alone, or no number and
-** without NULs.  A NUL stands behind it.  *hash is undefined if it returns 0. */
+/* Returns 1 and sets *hash if a TEXT, with a NUL behind it, has one hash: it is few digits and
+** nothing else, or it is no number and has no NUL.  Else returns 0, with *hash undefined. */
 int bloom_equal_plain_text(const uint8_t *text, size_t num_bytes, uint64_t *hash);
 
 /* Returns 1 and sets *hash if a REAL has one hash: it is an integer, or far from any and from other
 ** cells. */
 int bloom_equal_plain_real(double real, uint64_t *hash);
 
-/* Returns 1 and sets *hash if that is the one hash, stored and asked, of a value: most values'
-** case.  Inline because it runs once a row. */
+/* Returns 1 and sets *hash if a value has one hash, to store it and to look it up by, as most
+** values have.  Inline because it runs once a row. */
 static inline int bloom_has_one_hash(sqlite3_value *value, uint64_t *hash){
   const int type = sqlite3_value_type(value);
   if( type==SQLITE_INTEGER ){

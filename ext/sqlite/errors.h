@@ -35,8 +35,8 @@ void *bloom_malloc_or_fail(sqlite3_context *context, uint64_t num_bytes);
 void *bloom_malloc_zeros(uint64_t num_bytes);
 
 /* Makes room for num_items items in an array that sqlite3_free() frees; list is the address of its
-** pointer, and *max_items what there is room for.  SQLITE_OK, or SQLITE_NOMEM, and nothing is
-** changed. */
+** pointer, *max_items the number of items that there is room for.  SQLITE_OK; or SQLITE_NOMEM, with
+** nothing changed. */
 int bloom_grow(void *list, size_t num_items, size_t *max_items, size_t item_bytes);
 
 /* Makes room for one more than num items. */
@@ -51,8 +51,8 @@ void bloom_fail(sqlite3_context *context, const char *format, ...);
 ** probably meant, or NULL. */
 void bloom_fail_arg(sqlite3_context *context, bloom_arg arg, const char *what, const char *hint);
 
-/* Does what bloom_fail_arg() does, with the argument as literal, which it frees; NULL is no
-** memory. */
+/* Does what bloom_fail_arg() does, but shows literal, which it frees, in place of the argument. 
+** NULL means that there was no memory for it. */
 void bloom_fail_literal(sqlite3_context *context, bloom_arg arg, char *literal, const char *what,
                         const char *hint);
 

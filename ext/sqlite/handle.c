@@ -14,8 +14,8 @@
 /* The most bytes that a connection keeps in buffers. */
 #define KEPT_MAX_BYTES ((size_t)1 << 24)
 
-/* SQLite compares types for each row, by strcmp(), which goes byte by byte where a string might
-** reach into the next page. */
+/* Aligned because SQLite compares types by strcmp() for each row, and strcmp() goes byte by byte
+** where a string may reach into the next page. */
 _Alignas(128)
 const char bloom_handle_type[29] = "bloom filter handle e2c41d57";
 
@@ -26,9 +26,9 @@ static _Atomic uintptr_t last_number;
 
 /* ---- Numbers -------------------------------------------------------------------- */
 
-/* Returns a number that was never used before; 0 if there is none left.  The one before the first
-** is random, in the lower half, so that another copy of this library in the process, which counts
-** by itself, uses other numbers. */
+/* Returns a number that was never used before; 0 if none is left.  Counting begins at a random
+** number of the lower half, so that another copy of this library in the process uses other numbers.
+** */
 static uintptr_t new_number(void){
   uintptr_t number = atomic_load(&last_number);
   if( number==0 ){

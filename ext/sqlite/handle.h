@@ -1,10 +1,10 @@
 /*
 ** Handles: what bloom_open() returns in place of a filter, as a pointer value.
 **
-** SQLite frees the object of a pointer value together with the value that it was made for, but
-** copies of the value may live on.  So the pointer of a handle is not an address but a number that
-** was never used before, which is looked up each time.  A copy finds the filter that it was made
-** from; once that is closed, it finds nothing and counts as NULL.
+** SQLite frees the object of a pointer value with the value that it was made for, while copies of
+** the value may live on.  So a handle's pointer is no address but a number that was never used
+** before, and each use looks it up.  A copy finds the filter of its original as long as that is
+** open, and counts as NULL afterwards.
 **
 ** The numbers of open handles are in one array for the whole process, because the destructor of a
 ** value does not know its connection.  Threads share it without a lock.
@@ -29,9 +29,9 @@ extern const char bloom_handle_type[29];
 /* A filter with bytes of its own.  It is opened and closed on one connection. */
 typedef struct bloom_handle {
   bloom_filter filter; /* of bytes; set by the function that fills them */
-  /* NULL: the handle is bloom_open()'s, whose filter other functions read.  Else the function to
-  ** call in place of testing filter, which is unused then; it returns 1, 0, BLOOM_TEST_NULL or
-  ** BLOOM_TEST_NOMEM. */
+  /* NULL: the handle is bloom_open()'s, and all functions read its filter.  Else only
+  ** bloom_may_contain() takes it, and calls this in place of testing filter; it returns 1, 0,
+  ** BLOOM_TEST_NULL or BLOOM_TEST_NOMEM. */
   int (*test)(void *data, int num_keys, sqlite3_value **keys);
   void *test_data;
   int num_keys; /* of bloom_filter(), 0: any number; BLOOM_ONE_KEY of a virtual table */
@@ -62,9 +62,9 @@ int bloom_handle_open(struct bloom_connection *connection, size_t num_bytes,
 /* Closes a handle: from then on all its copies are NULL. */
 void bloom_handle_close(bloom_handle *handle);
 
-/* Sets a handle as the result of a function or a column.  One that is given away the result
-** owns from then on: SQLite closes it with the value.  Else its owner keeps it and closes it,
-** and so it may be the result many times. */
+/* Sets a handle as the result of a function or a column.  If is_given_away, the result owns it from
+** then on, and SQLite closes it with the value.  Else the caller keeps and closes it, and it may be
+** the result many times. */
 void bloom_handle_result(sqlite3_context *context, const bloom_handle *handle, int is_given_away);
 
 /* A slot of the array of open handles.  A number's slot is its remainder. */
@@ -76,8 +76,8 @@ typedef struct bloom_handle_slot {
 
 extern bloom_handle_slot bloom_handle_slots[BLOOM_MAX_OPEN_HANDLES];
 
-/* Returns this connection's open handle with this number; else NULL, as for the handle of another
-** connection, which may be closing it.  Inline because it runs once a row. */
+/* Returns this connection's open handle with this number; NULL if there is none, or if it is
+** another connection's, which may be closing it now.  Inline because it runs once a row. */
 static inline const bloom_handle *bloom_handle_find(const sqlite3 *db, const void *pointer){
   const uintptr_t number = (uintptr_t)pointer;
   bloom_handle_slot *slot = &bloom_handle_slots[number % BLOOM_MAX_OPEN_HANDLES];
@@ -96,22 +96,21 @@ static inline const bloom_handle *bloom_handle_of(sqlite3_context *context, sqli
 /* -- The filter of an argument ---------------------------------------------- */
 
 /* Finds the filter that a value stands for on a connection.  SQLITE_OK with *filter set: to the
-** handle's filter; to *storage, which was read from the BLOB; or to NULL for SQL NULL.  It is valid
-** during the function call; a BLOB's only until the value is used again.  SQLITE_MISMATCH if it is
-** neither BLOB nor handle, or a handle without a filter's bytes; or SQLITE_NOMEM. */
+** handle's filter; to *storage, read from the BLOB; or to NULL for SQL NULL.  *filter is valid
+** during the function call; a BLOB's only until the value is used again.  SQLITE_MISMATCH if the
+** value is neither BLOB nor handle, or a handle for bloom_may_contain() alone.  SQLITE_NOMEM. */
 int bloom_filter_arg(sqlite3 *db, sqlite3_value *value, bloom_filter *storage,
                      const bloom_filter **filter);
 
-/* Returns the filter of a scalar function's first argument.  NULL if the argument is NULL, or,
-** with an error in the function's name set on context, if it cannot be a filter.  next is the
-** argument after it, or NULL: the message says so if that looks like a filter, because then the
-** two were swapped. */
+/* Returns the filter of a scalar function's first argument.  NULL if the argument is NULL, or, with
+** an error in the function's name set on context, if it cannot be a filter.  next is the argument
+** after it, or NULL: if that looks like a filter, the message says that the two were swapped. */
 const bloom_filter *bloom_filter_arg_or_fail(sqlite3_context *context, const char *function,
                                              sqlite3_value *value, sqlite3_value *next,
                                              bloom_filter *storage);
 
-/* Returns the filter of an argument that is to be changed.  Fails, too, with the encoding's
-** reason, if the filter cannot be merged, or, needs_add, if keys cannot be added to it. */
+/* Does what bloom_filter_arg_or_fail() does, and fails, with the encoding's reason, if the filter
+** cannot be merged with others, or, needs_add, if keys cannot be added to it. */
 const bloom_filter *bloom_changeable_filter_or_fail(sqlite3_context *context, const char *function,
                                                     sqlite3_value *value, sqlite3_value *next,
                                                     int needs_add, bloom_filter *storage);

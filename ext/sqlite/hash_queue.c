@@ -75,7 +75,7 @@ void bloom_hash_queue_clear(bloom_hash_queue *queue){
   *queue = (bloom_hash_queue){.hash_value_bytes = queue->hash_value_bytes};
 }
 
-/* -- A set, by linear probing: the hashes are spread well already ----------- */
+/* -- A set, by linear probing: hashes need no other hash --------------------- */
 
 #define FIRST_SLOTS 64
 
@@ -106,7 +106,8 @@ int bloom_hash_set_add(bloom_hash_set *set, bloom_hash_value hash){
   return SQLITE_OK;
 }
 
-/* Moves what probing found behind the hash into its slot, so that no search ends too early. */
+/* Moves hashes that linear probing put behind the removed one into the free slot, so that no search
+** ends too early. */
 void bloom_hash_set_remove(bloom_hash_set *set, bloom_hash_value hash){
   const size_t mask = set->num_slots - 1;
   const uint64_t removed = hash ? hash : 1;
@@ -114,7 +115,7 @@ void bloom_hash_set_remove(bloom_hash_set *set, bloom_hash_value hash){
   assert( bloom_hash_set_has(set, hash) );
   while( set->slots[i]!=removed ) i = (i + 1) & mask;
   for(free=i; set->slots[i = (i + 1) & mask]; ){
-    /* Its search begins at or before the free slot. */
+    /* A hash whose search begins behind the free slot stays. */
     if( ((i - (size_t)set->slots[i]) & mask)<((i - free) & mask) ) continue;
     set->slots[free] = set->slots[i];
     free = i;

@@ -9,9 +9,8 @@
 
 /* -- A queue ---------------------------------------------------------------- */
 
-/* First in, first out.  It takes 4 or 8 bytes a hash, as wide as the encoding's hashes are, and at
-** most one chunk's slack.  Each chunk is twice as large as the one before, up to so many hashes.
-** */
+/* First in, first out.  A hash takes 4 or 8 bytes, as the encoding's hash_value_bytes says.  Each
+** chunk is twice as large as the one before, up to so many hashes. */
 #define BLOOM_CHUNK_MAX_HASHES 65536
 
 typedef struct bloom_hash_chunk {
@@ -55,8 +54,8 @@ void bloom_hash_queue_pop(bloom_hash_queue *queue);
 /* Returns the hashes, oldest first, valid until the queue changes; NULL if there are none. */
 const bloom_hash_run *bloom_hash_queue_runs(const bloom_hash_queue *queue);
 
-/* Counts the hashes of a queue of 32 bits each, which are indices of counts[], all 0 before:
-** counts[hash] is how often the queue has it.  Returns the largest count. */
+/* Counts how often a queue has each hash, in counts[hash], all 0 before.  Hashes are indices of
+** counts[], of 32 bits.  Returns the largest count. */
 uint32_t bloom_hash_queue_count(const bloom_hash_queue *queue, uint32_t *counts);
 
 /* Drops all hashes and frees their memory. */
@@ -77,7 +76,7 @@ int bloom_hash_set_add(bloom_hash_set *set, bloom_hash_value hash);
 /* Removes a hash that is in the set. */
 void bloom_hash_set_remove(bloom_hash_set *set, bloom_hash_value hash);
 
-/* Makes *copy, whatever it was before, the same set.  SQLITE_OK or SQLITE_NOMEM. */
+/* Sets *copy, which is not freed before, to a copy of a set.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_hash_set_copy(const bloom_hash_set *set, bloom_hash_set *copy);
 
 void bloom_hash_set_clear(bloom_hash_set *set);

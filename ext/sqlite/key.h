@@ -49,8 +49,8 @@ static inline int bloom_real_is_integer(double real, int64_t *integer){
 /* Returns 1 if a character is a blank, as SQLite has them. */
 int bloom_is_space(char c);
 
-/* Reads a text that is a number, blanks around it, and nothing else: digits, a point, an exponent.
-** Not strtod(), which reads the point as the locale has it.  Returns 0 if the text is no number. */
+/* Reads a text that is a number without a sign, with blanks around it or not: digits, a point, an
+** exponent.  strtod() would expect the locale's point.  Returns 0 if the text is no such number. */
 int bloom_read_number(const char *text, double *number);
 
 /* Returns the key of a REAL: BLOOM_KEY_INTEGER or BLOOM_KEY_BYTES. */
@@ -104,20 +104,20 @@ static inline bloom_key_kind bloom_hash_of_key(const bloom_encoding *encoding,
 
 /*
 ** SQLite writes a REAL with 15 digits or more, unless an application tells it otherwise, and its
-** versions read some decimals as neighbouring REALs.  REALs with the same 15 digits are at most 90
-** steps, from one REAL to the next, apart; a text and what it is read as 45, and a few that the
-** reading is wrong by.  So where texts may be compared a REAL is stored by its cell, and asked for
-** by all cells that are near: one in 16 by two.  A cell is narrower than a thousandth of a second
-** among today's Unix times.
+** versions read some decimals as neighbouring REALs.  A step leads from one REAL to the next. 
+** REALs with the same 15 digits are at most 90 steps apart; a text and the REAL that it is read as
+** are 45, and the few by which the reading errs.  So where texts may be compared a REAL is stored
+** by its cell, 4,096 steps, and looked up by all cells within 128 steps: for one REAL in 16 these
+** are two. Of today's Unix times a cell is less than a thousandth of a second.
 **
-** A whole REAL is known by its INTEGER alone, and one that is near to an INTEGER by both.
+** A whole REAL is stored by its INTEGER alone, one that is near an INTEGER by both.
 */
 
 #define BLOOM_CELL_MAX_STEPS 128
 #define BLOOM_CELL_STEPS_LG  12
 
-/* Below this SQLite writes no REAL as an integer that is not the nearest one.  From here on
-** 671190997896998.5 may be ...998.0. */
+/* From here on SQLite may write a REAL as an integer that is not the nearest one, 671190997896998.5
+** as ...998.0. */
 #define BLOOM_MIN_CUT_INTEGER 1e14
 
 /* Integers that are at least this large may share a REAL with others. */
@@ -132,14 +132,15 @@ static inline int bloom_db_has_few_digits(sqlite3 *db){
   return bloom_db_real_digits(db)<15;
 }
 
-/* Returns a REAL's place among all of its sign, from 0 on. */
+/* Returns how many steps a REAL is from 0. */
 static inline uint64_t bloom_steps_of(double real){
   uint64_t bits;
   memcpy(&bits, &real, sizeof(bits));
   return bits & INT64_MAX;
 }
 
-/* Returns the cell of a place.  REALs of few binary digits are in the middle of theirs. */
+/* Returns the cell of a REAL by its steps.  REALs of few binary digits lie in the middle of theirs.
+** */
 static inline uint64_t bloom_cell_of(uint64_t steps){
   return (steps + (1 << (BLOOM_CELL_STEPS_LG-1))) >> BLOOM_CELL_STEPS_LG;
 }
@@ -152,7 +153,7 @@ static inline uint64_t bloom_last_cell(uint64_t steps){
   return bloom_cell_of(steps + BLOOM_CELL_MAX_STEPS);
 }
 
-/* Returns the hash of a cell among the REALs of this one's sign; hardly an INTEGER's. */
+/* Returns the hash of a cell on the side of 0 that real is on; an INTEGER hardly has it, too. */
 static inline uint64_t bloom_hash_of_cell(double real, uint64_t cell){
   return ~bloom_parquet_hash_int64((int64_t)(cell | (uint64_t)(real<0) << 63));
 }
@@ -171,7 +172,7 @@ static inline int bloom_real_is_near_integer(double real, int64_t *integer){
       && steps<=integer_steps + BLOOM_CELL_MAX_STEPS;
 }
 
-/* Returns 1 if its INTEGER tells all of a REAL. */
+/* Returns 1 if a REAL is stored by its INTEGER alone. */
 static inline int bloom_real_is_whole(double real){
   int64_t integer;
   return real>-BLOOM_MIN_CUT_INTEGER && real<BLOOM_MIN_CUT_INTEGER
@@ -180,11 +181,10 @@ static inline int bloom_real_is_whole(double real){
 
 /* -- Tuples ----------------------------------------------------------------- */
 
-/* Writes the tuple of these values to out, which has room for so many bytes (core/tuple.h
-** describes and reads them).  SQLITE_OK with *num_bytes set to the size of the tuple, 0 if one of
-** the values is NULL: there is no tuple.  If that is more than the room, the tuple is incomplete,
-** and a second call with room for *num_bytes completes it.  SQLITE_NOMEM: no memory to convert a
-** value. */
+/* Writes the tuple of these values (core/tuple.h) to out, which has room for so many bytes.
+** SQLITE_OK with *num_bytes set to the size of the tuple, 0 if a value is NULL, for then there is
+** no tuple.  If the size is above the room the tuple is incomplete, and a second call with room for
+** *num_bytes writes it.  SQLITE_NOMEM: no memory to convert a value. */
 int bloom_tuple_write(int num_values, sqlite3_value **values, uint8_t *out, uint64_t room,
                       uint64_t *num_bytes);
 

@@ -13,14 +13,14 @@
 #define BLOOM_DEFAULT_BITS_PER_KEY 10.0
 #define BLOOM_NO_CAPACITY          (-1)
 
-/* What a filter is to be. */
+/* What sort of filter to make. */
 typedef struct bloom_size_args {
   const bloom_encoding *encoding; /* of an aggregate: NULL before the first row */
   double bits_per_key;            /* 1..100; or, below 1, a rate */
   sqlite3_int64 capacity;         /* or BLOOM_NO_CAPACITY */
 } bloom_size_args;
 
-/* Where a function has these arguments. */
+/* Where an aggregate has these arguments. */
 typedef struct bloom_sized_function {
   bloom_arg bits;                 /* bits_per_key; behind it, capacity */
   int max_args;
@@ -49,36 +49,35 @@ int bloom_integer_arg(sqlite3_value *value, sqlite3_int64 *integer);
 ** memory. */
 const char *bloom_name_arg(sqlite3_value *value);
 
-/* What was meant by a text in the place of a number, as in bloom_fail_arg(): '1%' is 0.01.  NULL
-** if that is not known.  The second is for an argument, which may be no TEXT. */
+/* Returns a hint for bloom_fail_arg(): which number was meant by a text, '1%' being 0.01.  NULL if
+** that is not known.  The second takes an argument, which may be no TEXT. */
 #define BLOOM_HINT_BYTES 64
 const char *bloom_text_hint(const char *text, char hint[BLOOM_HINT_BYTES]);
 const char *bloom_number_hint(sqlite3_value *value, char hint[BLOOM_HINT_BYTES]);
 
-/* Takes the encoding that the last of *num_args arguments names, in any case, or the default: it
-** is a TEXT, behind any number of the arguments before it.  The last of max_args can be nothing
-** else; there NULL means the default.  SQLITE_OK with *encoding set and the argument, if there is
-** one, taken off *num_args; or the error set on context. */
+/* Sets *encoding to what the last of *num_args arguments names, in any case, if it is a TEXT, or
+** else to the default.  The argument at max_args can be nothing else; there NULL means the default.
+** SQLITE_OK, with an argument that names it taken off *num_args; or the error set on context. */
 int bloom_take_encoding(sqlite3_context *context, const char *function, int max_args,
                         int *num_args, sqlite3_value **args, const bloom_encoding **encoding);
 
 /* -- The same on every row ---------------------------------------------------------- */
 
-/* Reads an aggregate's arguments on one row: *kept, empty before the first, gets that row's, and
-** those of all later rows must agree.  SQLITE_OK, or the error set on context. */
+/* Reads an aggregate's arguments on one row: those of the first row are set in *kept, empty before,
+** and those of later rows must equal them.  SQLITE_OK, or the error set on context. */
 int bloom_keep_size_args(sqlite3_context *context, const bloom_sized_function *function,
                          int num_args, sqlite3_value **args, bloom_size_args *kept);
 
 /* -- Sizes --------------------------------------------------------------------------- */
 
-/* Finds the bits per key of a filter of num_keys keys: size->bits_per_key, or the least that has
-** this rate.  SQLITE_OK with *bits_per_key set; or the error set on context: the rate is out of
-** reach. */
+/* Finds the bits per key of a filter of num_keys keys: size->bits_per_key or, if that is a rate,
+** the least that has it.  SQLITE_OK with *bits_per_key set; or the error set on context: the rate
+** is out of reach. */
 int bloom_find_bits_per_key(sqlite3_context *context, bloom_arg arg, const bloom_size_args *size,
                             uint64_t num_keys, double *bits_per_key);
 
-/* Returns a size that no filter with this rate does without, from some dozens of keys on: quickly
-** found.  Of a size, itself. */
+/* Returns bits per key that no filter with this rate does without, from some dozens of keys on; it
+** takes no search.  Of bits per key it returns the same. */
 double bloom_least_size(double bits_per_key);
 
 /* Finds the shape of a filter for num_keys keys at so many bits.  SQLITE_OK with *shape set, or

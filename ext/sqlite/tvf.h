@@ -3,20 +3,20 @@
 ** depend on the arguments alone.
 **
 ** Arguments are hidden columns that cannot be read back: newer versions of SQLite (3.44, not 3.31)
-** report such a column as read wherever a query passes it as f(x), and copying it each time would
-** cost more than the answer.  They are not named after what they hold, for in FROM filters,
-** bloom_info(filter) the name would be ambiguous.
+** report such a column as read wherever a query passes it as f(x), and to copy it each time would
+** cost more than the answer.  They are called argument because a column filter would make the name
+** ambiguous in FROM filters, bloom_info(filter).
 **
-** If each arm of an OR passes arguments of its own, SQLite takes rows with one rowid for one row,
-** so rowids must differ from argument to argument.  The plan of an arm looks like any query's, but
-** before the arms SQLite asks for a plan of the whole OR, in which no argument can be used.  Once
-** this happened on a connection, all its later plans make such rowids.
+** If each arm of an OR passes arguments of its own, SQLite takes rows of one rowid for one row, so
+** rowids must differ from argument to argument.  The plan of an arm looks like any query's, but
+** before it SQLite asks for a plan of the whole OR, in which no argument can be used.  After such a
+** request all later plans of the connection make such rowids.
 **
-** A query without the arguments gets a plan that costs more than any plan with them, and fails
-** when it runs: older versions of SQLite (3.44, not 3.52) ask for the plan of each arm of an OR
-** without the terms outside of it.  Newer ones pass those terms to each arm, but test them again
-** on its rows, as columns.  So an argument outside of an OR whose arms have the other one is an
-** error in both.
+** A query without the arguments gets a plan that costs more than any plan with them, and fails when
+** it runs: it is not refused at once, because older versions of SQLite (3.44, not 3.52) ask for the
+** plan of each arm of an OR without the terms outside of it.  Newer versions pass those terms to
+** each arm, but test them again on its rows, as columns.  So it is an error in both if one argument
+** stands outside of an OR whose arms have the other.
 */
 #ifndef BLOOM_SQLITE_TVF_H
 #define BLOOM_SQLITE_TVF_H

@@ -17,10 +17,11 @@
 /* -- bloom_build() ---------------------------------------------------------- */
 
 /*
-** Without capacity the hashes are kept until the end, and their number is the filter's size.  With
-** capacity they are added to the filter in batches, so only the filter takes memory.  But a window
-** removes its oldest key, which a filter cannot do: once a frame is seen to move, hashes are kept
-** with capacity, too, and a key that is in the filter by then cannot be removed.
+** Without capacity the hashes are kept until the end, and their number decides the filter's size.
+** With capacity they are added to the filter in batches, so that only the filter takes memory.  But
+** a window removes its oldest key, which a filter cannot do: once SQLite asks for the value of a
+** frame, hashes are kept with capacity, too.  To remove a key that is in the filter by then is an
+** error.
 */
 
 /* The number of hashes that are added to the filter at once. */
@@ -39,7 +40,7 @@ typedef struct build_state {
   char is_window;           /* SQLite called value before the end */
 } build_state;
 
-/* Finds the shape of a filter of so many keys; or fails, with the error set on context: the rate is
+/* Finds the shape of a filter of so many keys.  SQLITE_OK, or the error set on context: the rate is
 ** out of reach, or the filter too big. */
 static int find_shape(sqlite3_context *context, bloom_arg bits, const bloom_size_args *size,
                       uint64_t num_keys, bloom_shape *shape){
@@ -56,8 +57,8 @@ static int find_build_shape(sqlite3_context *context, const build_state *state, 
                     shape);
 }
 
-/* Fails, with the error set on context, if the filter is too big whatever comes.  What a rate
-** takes is looked up once the number of keys is known. */
+/* Fails, with the error set on context, if the filter is too big already, whatever keys follow.  Of
+** a rate it takes the least size: the right one is found once the number of keys is known. */
 static int check_size(sqlite3_context *context, const build_state *state){
   const bloom_size_args *size = &state->size;
   bloom_shape shape;
@@ -66,8 +67,8 @@ static int check_size(sqlite3_context *context, const build_state *state){
                           bloom_least_size(size->bits_per_key), &shape);
 }
 
-/* Returns a new filter with all keys so far, and its shape.  NULL, with the error set on context,
-** if it is too big or there is no memory for it. */
+/* Returns a new filter with all keys so far, and sets *shape to its shape.  NULL, with the error
+** set on context, if it is too big, or there is no memory. */
 static uint8_t *write_filter(sqlite3_context *context, const build_state *state,
                              bloom_shape *shape){
   uint8_t *filter;
@@ -96,7 +97,7 @@ static int flush_batch(sqlite3_context *context, build_state *state){
   return SQLITE_OK;
 }
 
-/* Takes one row.  Returns an error code if it fails, with the error set on context. */
+/* Adds one row.  SQLITE_OK, or an error code with the error set on context. */
 static int step(sqlite3_context *context, build_state *state, int num_args, sqlite3_value **args){
   bloom_key_kind kind;
   bloom_hash_value hash;
@@ -146,9 +147,9 @@ void bloom_build_inverse(sqlite3_context *context, int num_args, sqlite3_value *
   }
 }
 
-/* Sets the filter as the result.  A group or frame without rows, which may have no state, has the
-** default parameters.  Rows outside of the frame do not count: otherwise the first frames, before
-** any row, would differ from later ones. */
+/* Sets the filter as the result.  A group or frame without rows, which may have no state, gets the
+** filter of the default arguments, also if rows of other frames gave arguments: else frames without
+** rows would differ before and after the first row. */
 static void give_filter(sqlite3_context *context, const build_state *state){
   const build_state without_rows = {
     .size = {bloom_default_encoding, BLOOM_DEFAULT_BITS_PER_KEY, BLOOM_NO_CAPACITY},
@@ -255,10 +256,10 @@ void bloom_add(sqlite3_context *context, int num_args, sqlite3_value **args){
 /* -- bloom_merge() ---------------------------------------------------------- */
 
 /*
-** A missing filter may have had any key, so one that is NULL makes the union NULL.  The others are
-** still checked, so that the order of the rows does not matter.  A filter with no bit set has no
-** keys and merges with any shape: the union has the shape of the filters with keys; if none has
-** any, it is the first filter.
+** A filter that is NULL may have had any key, so it makes the union NULL.  The other filters are
+** still checked, so that the order of the rows does not matter.  A filter without a bit has no keys
+** and merges with any shape.  So the union has the shape of the filters with keys; if none has
+** keys, it is the first filter.
 */
 
 /* Memory set to zero is an aggregate that saw no filter. */
@@ -295,7 +296,7 @@ static int merge_filter(sqlite3_context *context, merge_state *state, const bloo
   if( filter->encoding==encoding && bloom_shapes_are_equal(a, b) ){
     return bloom_merge_filter(state->bytes, &now.filter) ? SQLITE_OK : SQLITE_INTERRUPT;
   }
-  /* Bits are looked for only where shapes differ. */
+  /* A filter without keys is looked for only where shapes differ. */
   if( !bloom_count_filter_bits(&now.filter, (size_t)(b->num_bits / 8), &bits_set) ){
     return SQLITE_INTERRUPT;
   }

@@ -1,6 +1,6 @@
 /*
-** bloom_info(filter): table-valued.  The filter is not kept: all columns that the query reads are
-** computed at once, and columns that it does not read cost nothing.
+** bloom_info(filter), table-valued.  All columns that the query reads are computed when it begins,
+** as the filter is not kept; other columns cost nothing.
 */
 #include "../../core/bits.h"
 #include "../../core/hash.h"

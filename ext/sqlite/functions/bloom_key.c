@@ -1,8 +1,8 @@
 /*
-** bloom_key(value, type): the bytes, as a BLOB, that a program keys by which does not key by SQL's
-** values; bloom_key(value, 'siphash', secret): a hash of the key's bytes by the default rule
-** (key.h). In every encoding a BLOB is its bytes.  32 bits are signed for int32 alone; a negative
-** number for 64 unsigned bits stands for 2^64 more, which SQL cannot write.
+** bloom_key(value, type): a BLOB of the bytes that another program uses as the key for a value,
+** which every encoding takes as they are.  bloom_key(value, 'siphash', secret): a hash of the bytes
+** that the value has by the default rule (key.h).  Of the types of 32 bits int32 alone is signed;
+** for 64 unsigned bits a negative number stands for that plus 2^64, which SQL cannot write.
 */
 #include <float.h>
 #include <stdint.h>
@@ -22,8 +22,8 @@
 
 #define MAX_KEY_BYTES 16
 
-/* What a key_type's write returns besides the number of bytes. */
-#define UNFIT     0
+/* What a key_type's write returns besides a number of bytes. */
+#define UNFIT     0        /* the value is none of the type's */
 #define NO_MEMORY SIZE_MAX
 
 /* One of the names that type may have. */
@@ -59,8 +59,8 @@ static size_t write_double_key(const key_type *type, sqlite3_value *value, uint8
   return 8;
 }
 
-/* Half a step above FLT_MAX: the least number that does not round to a float.  3.4028235e38,
-** as programs print FLT_MAX, is below it. */
+/* Half a step above FLT_MAX: the least number that does not round to a float.  3.4028235e38, which
+** programs print for FLT_MAX, is less. */
 #define FLOAT_TOO_BIG 0x1.ffffffp127
 
 static size_t write_float_key(const key_type *type, sqlite3_value *value, uint8_t *bytes){
@@ -166,11 +166,12 @@ static const key_type key_types[] = {
 
 #define SIPHASH "siphash"
 
-/* A TEXT of so many bytes is no type, and may be the secret: 16 bytes, or 32 hexadecimal digits. */
+/* A TEXT of so many bytes names no type, and may be a secret: 16 bytes, or 32 hexadecimal digits.
+** */
 #define MIN_SECRET_BYTES 16
 
-/* Returns an argument as a message may show it, for messages get into logs: of what may be a
-** secret the length alone.  To be freed; NULL if there is no memory. */
+/* Returns a literal of an argument for a message, to be freed; of what may be a secret the length
+** alone, for messages get into logs.  NULL if there is no memory. */
 static char *key_arg_literal(sqlite3_value *value){
   if( sqlite3_value_type(value)!=SQLITE_TEXT || sqlite3_value_bytes(value)<MIN_SECRET_BYTES ){
     return bloom_literal(value);
@@ -178,8 +179,8 @@ static char *key_arg_literal(sqlite3_value *value){
   return sqlite3_mprintf("a TEXT of %d bytes", sqlite3_value_bytes(value));
 }
 
-/* Returns the name that a value is, "" where it is none; NULL, the error set on context, if there
-** is no memory. */
+/* Returns the name in a TEXT, "" for other values; NULL, with the error set on context, if there is
+** no memory. */
 static const char *type_name_of(sqlite3_context *context, sqlite3_value *value){
   const char *name = "";
   if( sqlite3_value_type(value)==SQLITE_TEXT ){
@@ -189,7 +190,8 @@ static const char *type_name_of(sqlite3_context *context, sqlite3_value *value){
   return name;
 }
 
-/* Returns the type of that name, in any case, which may be *decimal; NULL if there is none. */
+/* Returns the type of that name, in any case; decimal, set to it, for a DECIMAL; NULL if there is
+** none. */
 static const key_type *key_type_named(const char *name, key_type *decimal){
   size_t i;
   for(i=0; i<BLOOM_COUNT_OF(key_types); i++){
@@ -199,8 +201,8 @@ static const key_type *key_type_named(const char *name, key_type *decimal){
   return bloom_decimal_type_read(name, &decimal->decimal) ? decimal : NULL;
 }
 
-/* Returns the type that the second argument names, which may be *decimal; NULL, the error set on
-** context, if it is none. */
+/* Returns the type that the second argument names; decimal, set to it, for a DECIMAL; NULL, with
+** the error set on context, if it names none. */
 static const key_type *find_key_type(sqlite3_context *context, sqlite3_value **args,
                                      key_type *decimal){
   const char *name = type_name_of(context, args[1]);
@@ -268,7 +270,8 @@ void bloom_typed_key(sqlite3_context *context, int num_args, sqlite3_value **arg
   }
 }
 
-/* Returns the bytes of a secret, or NULL, the error set on context: it never shows the secret. */
+/* Returns the bytes of a secret; NULL, with an error set on context that does not show it, if it is
+** none. */
 static const uint8_t *secret_of(sqlite3_context *context, sqlite3_value *value){
   const uint8_t *bytes = NULL;
   const int type = sqlite3_value_type(value), num_bytes = sqlite3_value_bytes(value);

@@ -14,7 +14,8 @@
 
 /* -- bloom_may_contain() ---------------------------------------------------- */
 
-/* Leaves NULL as the result.  A handle, whose type is NULL, too, is an error: it is no key. */
+/* Leaves NULL as the result of keys of which one is NULL; fails if one is a handle, whose type is
+** NULL, too. */
 static void answer_null_key(sqlite3_context *context, int num_keys, sqlite3_value **keys){
   int i;
   for(i=0; i<num_keys; i++){
@@ -83,8 +84,8 @@ void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **a
 
 /* -- bloom_open() ----------------------------------------------------------- */
 
-/* Before 3.43 SQLite copies the BLOB that a scalar subquery returns for each row of the outer
-** query. It never copies what a pointer value points to. */
+/* Before 3.43 SQLite copies the BLOB of a scalar subquery for each row of the outer query, but
+** never what a pointer value points to. */
 
 /* Copies a filter into a handle that has room for it.  SQLITE_OK or SQLITE_INTERRUPT. */
 static int fill_handle(sqlite3 *db, bloom_handle *handle, const bloom_filter *filter){
@@ -120,8 +121,8 @@ void bloom_open(sqlite3_context *context, int num_args, sqlite3_value **args){
 
 /* -- bloom_tuple() ---------------------------------------------------------- */
 
-/* Tuples up to this size are written on the stack, and SQLite copies them into memory
-** that it uses again for the next row. */
+/* Tuples up to this size are written on the stack: SQLite copies them into memory that it uses
+** again for the next row. */
 #define SHORT_TUPLE_BYTES 256
 
 void bloom_tuple(sqlite3_context *context, int num_args, sqlite3_value **args){
@@ -150,9 +151,9 @@ void bloom_tuple(sqlite3_context *context, int num_args, sqlite3_value **args){
 
 /* -- bloom_partition() ------------------------------------------------------ */
 
-/* The more keys a filter has, the more false positives come from its 32-bit hashes and its double
-** hashing (core/leveldb/sizing.h).  Many filters of at most 20,000 keys each do not degrade, if the
-** hash that divides the keys shares nothing with LevelDB's. */
+/* The more keys a filter has, the more false positives its 32-bit hashes and its double hashing add
+** (core/leveldb/sizing.h).  In many filters of at most 20,000 keys each they add none, if the keys
+** are divided by a hash that shares nothing with LevelDB's. */
 
 void bloom_partition(sqlite3_context *context, int num_args, sqlite3_value **args){
   sqlite3_int64 num_partitions;

@@ -16,9 +16,10 @@
 /* -- bloom_build_sets() ----------------------------------------------------- */
 
 /*
-** Without capacity the file is sized by the keys of the largest set, and 12 bytes a row are kept
-** until the end.  With it, only capacity, bits_per_key and the number of sets decide the size, so
-** keys are added in batches: memory is the file, and a narrower one while it grows to more sets.
+** Without capacity the largest set's number of keys decides the size, so 12 bytes a row are kept
+** until the end.  With capacity keys are added to the file in batches.  A set number that is too
+** large for its units makes the file wider: for that time memory holds the old file and the new
+** one.
 */
 
 /* The number of keys that are added to the file at once. */
@@ -31,17 +32,17 @@ static const bloom_sized_function sets_function = {
 
 /* Memory set to zero is an aggregate that saw no row. */
 typedef struct sets_state {
-  bloom_hash_queue hashes, sets; /* keys that are not yet in the file; chained alike */
+  bloom_hash_queue hashes, sets; /* of keys that are not yet in the file; runs are equally long */
   uint8_t *file;             /* with capacity, after the first batch; else NULL */
   bloom_shape shape;         /* of the file; if that is NULL, of the narrowest one */
   uint64_t num_sets;         /* the largest set number plus one */
   size_t max_bytes;          /* SQLite's limit; 0 before the first row */
   bloom_size_args size;      /* of all rows */
-  double bits_per_key;       /* that a set has at least; of a rate less, until all keys are there */
+  double bits_per_key;       /* of a rate without capacity the least, until all keys are there */
 } sets_state;
 
-/* Takes the parameters of the first row, which all rows must share.  Returns SQLITE_OK or an
-** error code for bloom_fail_code(). */
+/* Sets the state by the arguments of the first row.  SQLITE_OK, or an error code for
+** bloom_fail_code(). */
 static int sets_begin(sqlite3_context *context, sets_state *state){
   const uint64_t num_keys = state->size.capacity==BLOOM_NO_CAPACITY ? 0
       : (uint64_t)state->size.capacity;
@@ -61,8 +62,8 @@ static int sets_begin(sqlite3_context *context, sets_state *state){
   return SQLITE_OK;
 }
 
-/* Returns 1 if the file is too big, whatever rows follow: because of its number of sets alone, or
-** because its largest set has at least the mean number of keys. */
+/* Returns 1 if the file is too big already, whatever rows follow: by its number of sets, or because
+** its largest set has at least the mean number of keys. */
 static int sets_are_too_many(const sets_state *state){
   bloom_shape shape;
   if( bloom_bloomfile_bytes_for_sets(state->num_sets)
@@ -83,8 +84,8 @@ static int sets_widen(sets_state *state){
   bloom_shape shape;
   uint8_t *file;
   if( state->file && needed<=unit_bytes ) return SQLITE_OK;
-  /* Twice as wide, so that ascending set numbers do not copy it each time; the last time as wide as
-  ** can be: a step for every few sets would copy it again and again. */
+  /* Twice as wide, so that ascending set numbers copy it a few times only; if that is too much, as
+  ** wide as can be. */
   if( state->file ) unit_bytes = 2*unit_bytes<=max_unit_bytes ? 2*unit_bytes : max_unit_bytes;
   if( state->file==NULL || unit_bytes<needed ) unit_bytes = needed;
   shape = bloom_bloomfile_with_unit_bytes(&state->shape, (size_t)unit_bytes);
@@ -101,7 +102,7 @@ static int sets_widen(sets_state *state){
   return SQLITE_OK;
 }
 
-/* Moves the waiting keys to the file, in steps between which an interrupt can stop it. */
+/* Moves the keys from the queues to the file.  SQLITE_OK or SQLITE_INTERRUPT. */
 static int sets_flush(sqlite3_context *context, sets_state *state){
   const bloom_hash_run *hashes = bloom_hash_queue_runs(&state->hashes);
   const bloom_hash_run *sets = bloom_hash_queue_runs(&state->sets);
@@ -116,7 +117,7 @@ static int sets_flush(sqlite3_context *context, sets_state *state){
   return SQLITE_OK;
 }
 
-/* Takes one row.  Returns SQLITE_OK or an error code for bloom_fail_code(). */
+/* Adds one row.  Returns SQLITE_OK or an error code for bloom_fail_code(). */
 static int sets_row(sqlite3_context *context, sets_state *state, int num_args,
                     sqlite3_value **args){
   sqlite3_int64 set_number;
@@ -133,8 +134,7 @@ static int sets_row(sqlite3_context *context, sets_state *state, int num_args,
   if( state->num_sets<=(uint64_t)set_number ) state->num_sets = (uint64_t)set_number + 1;
   if( sets_are_too_many(state) ) return SQLITE_TOOBIG;
   if( kind==BLOOM_KEY_NULL ) return SQLITE_OK;
-  /* The set comes first: after an error the file is still built, and each hash needs a
-  ** set. */
+  /* The set first: after an error the file is still built, and then no hash may lack its set. */
   if( bloom_hash_queue_push(&state->sets, (uint32_t)set_number)!=SQLITE_OK
    || bloom_hash_queue_push(&state->hashes, hash)!=SQLITE_OK ) return SQLITE_NOMEM;
   if( state->size.capacity==BLOOM_NO_CAPACITY || state->hashes.num_hashes<SETS_BATCH_KEYS ){
@@ -156,7 +156,7 @@ static int sets_finish(sqlite3_context *context, sets_state *state){
   uint8_t *shorter;
   bloom_shape shape;
   int rc;
-  /* After an error SQLite ends the aggregate, too: the row that was too much is in num_sets. */
+  /* SQLite calls this after an error, too, and then num_sets may be what was too much. */
   if( sets_are_too_many(state) ) return SQLITE_TOOBIG;
   if( state->size.capacity==BLOOM_NO_CAPACITY ){
     /* The keys of the largest set, duplicates counted. */
@@ -205,12 +205,12 @@ void bloom_build_sets_final(sqlite3_context *context){
 
 /* -- bloom_sets() ----------------------------------------------------------- */
 
-/* Behind it: what it is instead, what was meant. */
+/* Behind it come what the argument is and what was meant. */
 #define NO_BLOOMFILE "bloom_sets(): argument 1 (file) must be a BloomFile, a BLOB or a handle " \
                      "from bloom_open(), not "
 
-/* Estimates for SQLite's planner: few rows beside a table's, and a call that costs more
-** than a row.  So the function comes before tables that are looked up by its rows. */
+/* Estimates for SQLite's planner: fewer rows than a table has, and a call that costs more than a
+** row, so that the function's loop is outside of those of tables that are looked up by its rows. */
 #define SETS_USUAL_ROWS 10
 #define SETS_COST       200
 
