@@ -20,8 +20,8 @@
 /* Prices are 2^-16 .. 2^48, in 64 octaves of 256 steps. */
 #define SAMPLE_PRICES (1u << 14)
 
-/* If all edges of a kind differ, one list of them has one block of this many to twice as many:
-** lists of beginnings, of ends, of whole texts. */
+/* If all edges of a kind differ, a list of them has one block of so many, or of up to twice as
+** many: beginnings, ends, whole texts. */
 static const uint32_t sample_edge_rarity[BLOOM_LISTS_EDGES] = {256, 16, 32};
 
 /* Ends of texts whose mean length is more than so many bytes have no lists if these would take more
@@ -101,8 +101,8 @@ static double sample_cost_at(double p, double num_blocks){
   return (head + (blocks<segment ? blocks : segment)) / segment;
 }
 
-/* Returns the same for a list that num_with of num_sampled blocks have, and for its share of the
-** lists that are as rare and not in the sample. */
+/* Returns the same for a list that num_with of num_sampled blocks have, and its share of lists that
+** are as rare and by chance not in the sample. */
 static double sample_cost(uint32_t num_with, uint32_t num_sampled, double num_blocks){
   const double seen = (double)num_with/num_sampled;
   const double p = seen - SAMPLE_UNSEEN/num_sampled * (1 - num_sampled/num_blocks);
@@ -142,8 +142,8 @@ static void sample_weigh(bloom_lists_sample *sample, uint32_t class){
   }
 }
 
-/* Chooses the cuts of all classes at a price: 0 .. SAMPLE_PRICES - 1 is its number, 256 for each
-** octave.  Returns the bits that they take for each block. */
+/* Chooses the cuts of all classes at a price, which has the number 0 .. SAMPLE_PRICES - 1.  Returns
+** the bits that they take, divided by the blocks of the table. */
 static double sample_cut(const bloom_lists_sample *sample, uint32_t number, uint8_t *cut){
   const double price = (double)(256 + number%256) * (double)((uint64_t)1 << number/256)
       / (1 << 24);
@@ -165,7 +165,8 @@ static double sample_cut(const bloom_lists_sample *sample, uint32_t number, uint
   return bits;
 }
 
-/* Chooses how many lists a kind of edges has.  Returns the bits that they take for each block. */
+/* Chooses how many lists a kind of edges has.  Returns the bits that they take, divided by the
+** blocks of the table. */
 static double sample_choose_edge(const bloom_lists_sample *sample, bloom_lists_edge_kind kind,
                                  double num_blocks, bloom_lists *lists){
   const double of_block = (double)sample->num_edges[kind] / sample->num_blocks;
@@ -179,7 +180,7 @@ static double sample_choose_edge(const bloom_lists_sample *sample, bloom_lists_e
       * SAMPLE_ROW_OVERHEAD;
 }
 
-/* Chooses how many lists all edges have.  Returns the bits that they take for each block. */
+/* Does so for all kinds.  Returns the sum. */
 static double sample_choose_edges(const bloom_lists_sample *sample, double num_blocks,
                                   double bits_of_text, bloom_lists *lists){
   const double mean_bytes = (double)sample->num_bytes / (sample->num_texts ? sample->num_texts : 1);
@@ -194,8 +195,8 @@ static double sample_choose_edges(const bloom_lists_sample *sample, double num_b
   return bits;
 }
 
-/* Chooses the cuts of all classes at the lowest price at which they take at most num_bits for each
-** block, or at the highest.  Returns what they take. */
+/* Chooses the cuts of all classes at the lowest price at which they take at most num_bits, divided
+** by the blocks of the table; or at the highest price.  Returns what they take. */
 static double sample_cut_for(const bloom_lists_sample *sample, double num_bits, uint8_t *cut){
   uint32_t number = 0, step;
   for(step=SAMPLE_PRICES/2; step>0; step/=2){

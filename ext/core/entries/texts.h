@@ -1,5 +1,6 @@
 /*
-** Texts: their grams, the lists that these belong to, and the lists of what is looked for.
+** Texts of LIKE columns: their grams, the lists that grams belong to, and the lists that a query
+** looks up for a pattern.  entries.h says what blocks, tokens and entries are.
 */
 #ifndef BLOOM_CORE_ENTRIES_TEXTS_H
 #define BLOOM_CORE_ENTRIES_TEXTS_H
@@ -26,12 +27,12 @@
 ** List base[16384] has the blocks with a value that has no grams (REAL, BLOB); each look-up reads
 ** it.  The lists behind it are those of edges:
 **
-**   edge    one of three kinds: what a text begins with, what it ends with, the whole of it.  An
-**           edge is 16 bits: 8 of the hash of the three bytes at that end, then 8 of the hash of
-**           these and the next one.  Kind k has 2^edge_bits[k] lists; an edge's list is given by
-**           its upper edge_bits[k] bits.  With edge_bits[k] = 0 there is one, which is not looked
-**           up.  Functions that take grams take edges, too, as edge << 16 | kind: only there the
-**           third byte is 0
+**   edge    16 bits, of one of three kinds: what a text begins with, what it ends with, the whole
+**           of it.  Of an end they are 8 bits of the hash of the three bytes there, then 8 of the
+**           hash of these and the next byte; of a whole text, bits of two hashes.  Kind k has
+**           2^edge_bits[k] lists, and an edge's list is given by its upper edge_bits[k] bits.  With
+**           edge_bits[k] = 0 there is one list, which is not looked up.  Functions that take grams
+**           take edges, too, as edge << 16 | kind: only there the third byte is 0
 **
 ** cut[] and edge_bits[] are chosen from a sample of the texts (sample.h) and stored in 6,147 bytes:
 ** cut[], 8 values of 3 bits in each 3 bytes, a little-endian number with the first value in its
@@ -75,15 +76,16 @@ typedef struct bloom_lists_range {
 /* Sets base[] and num_lists by cut[] and edge_bits[]. */
 void bloom_lists_number(bloom_lists *lists);
 
-/* Sets the cut of all classes, and no bits of edges. */
+/* Sets the cut of all classes to the same, and all edge_bits[] to 0. */
 void bloom_lists_even(bloom_lists *lists, uint8_t cut);
 
+/* Writes cut[] and edge_bits[] as they are stored. */
 void bloom_lists_pack(const bloom_lists *lists, uint8_t bytes[BLOOM_LISTS_BYTES]);
 
-/* Returns 1, or 0 if the bytes are damaged: then lists are as they were. */
+/* Reads stored lists.  Returns 1, or 0 if the bytes are damaged: then lists are as they were. */
 int bloom_lists_unpack(bloom_lists *lists, const uint8_t bytes[BLOOM_LISTS_BYTES]);
 
-/* Returns the list of blocks that hold values without grams. */
+/* Returns the list of the blocks with a value that has no grams. */
 static inline uint32_t bloom_lists_any(const bloom_lists *lists){
   return lists->base[BLOOM_LISTS_CLASSES];
 }
