@@ -8,12 +8,12 @@
 #include "../bits.h"
 #include "../bytes.h"
 
-/* == What both have to agree on ======================================================== */
+/* == What reading and writing share ==================================================== */
 
-/* A quotient of a gap of ids from which the gap is written whole. */
+/* A gap of ids with this quotient or more is written whole, in 56 bits. */
 #define ENTRIES_MAX_QUOTIENT 24
 
-/* So few blocks are written raw. */
+/* Up to so many blocks are written raw, more in Rice codes. */
 #define ENTRIES_MAX_RAW 3
 
 /* Returns log2 x, rounded down; of 0, 0. */
@@ -46,17 +46,17 @@ static inline uint32_t entries_blocks_in(const bloom_entries_shape *shape, uint3
   return segment + 1<shape->num_segments ? BLOOM_SEGMENT_BLOCKS : shape->last_blocks;
 }
 
-/* Returns the bits of a block's number in a segment. */
+/* Returns how many bits a raw block takes in a segment. */
 static inline uint32_t entries_bits_in(const bloom_entries_shape *shape, uint32_t segment){
   return segment + 1<shape->num_segments ? BLOOM_SEGMENT_LG : shape->last_bits;
 }
 
-/* Returns 1 if the missing blocks of a list are stored, not its own: there are fewer of them. */
+/* Returns 1 if a list is stored as the blocks that it lacks, which are fewer. */
 static inline int entries_are_missing_coded(uint32_t num_blocks, uint32_t num_all){
   return num_blocks==num_all || (num_blocks>ENTRIES_MAX_RAW && 2*num_blocks>num_all);
 }
 
-/* Returns those bits of a word that stand for numbers below num_all, its first one being base. */
+/* Returns a word whose bit i is 1 if base + i is below num_all. */
 static inline uint64_t entries_bits_below(uint32_t num_all, uint32_t base){
   return num_all - base<64 ? ((uint64_t)1 << (num_all - base)) - 1 : UINT64_MAX;
 }
@@ -79,18 +79,18 @@ static inline uint32_t entries_rice_k(uint64_t num_coded, uint64_t num_all){
 /* == Reading =========================================================================== */
 
 /*
-** A row's bytes may be anything.  Each number that they give is checked before it is used, and
-** each position when it was moved: behind the row there are zeros.
+** A row's bytes may be anything.  Each number is checked before it is used.  A position is checked
+** after it moved: what is read behind the row is zeros.
 */
 
-/* The bits that a look at a row shows at least. */
+/* entries_look() returns at least so many bits. */
 #define ENTRIES_LOOK_BITS 57
 
 static inline uint32_t entries_load16(const uint8_t *bytes){
   return bytes[0] | (uint32_t)bytes[1] << 8;
 }
 
-/* Returns the bits from a position on, 57 at least, the first one lowest; zeros behind the row. */
+/* Returns the bits from a position on, the first one lowest. */
 static inline uint64_t entries_look(const bloom_entries_row *row, uint32_t at){
   const uint32_t byte = at/8;
   uint32_t shift;
@@ -135,7 +135,7 @@ int bloom_entries_open(bloom_entries_row *row, const uint8_t *bytes, size_t num_
   row->gap_k = bytes[32];
   if( row->before!=BLOOM_ENTRIES_NO_ID && row->before>=row->first ) return 0;
   if( row->num_lists<1 || row->num_lists>BLOOM_ENTRIES_MAX_LISTS ) return 0;
-  /* The other ids lie between the two. */
+  /* All ids are different. */
   if( row->first>row->last || row->last - row->first<row->num_lists - 1 ) return 0;
   if( row->num_lists==1 && row->first!=row->last ) return 0;
   if( end_block<1 || end_block>BLOOM_ENTRIES_MAX_BLOCKS ) return 0;
@@ -157,7 +157,7 @@ static inline void entries_set_bit(uint64_t *words, uint32_t number){
   if( words ) words[number/64] |= (uint64_t)1 << number%64;
 }
 
-/* Reads numbers that are raw, and writes them instead. */
+/* Reads raw numbers, 3 at most, and writes them to numbers[]. */
 static int entries_read_raw(const bloom_entries_row *row, uint32_t *at, uint32_t num_coded,
                             uint32_t num_all, uint16_t numbers[ENTRIES_MAX_RAW]){
   const uint32_t num_bits = entries_bits_in(&row->shape, row->segment);
@@ -185,7 +185,7 @@ static int entries_read_bitmap(const bloom_entries_row *row, uint32_t *at, uint3
     if( num_here>=num_left ){
       uint64_t last = there;
       for(; num_left>1; num_left--) last &= last - 1;
-      last &= ~last + 1; /* the last one that is coded: what follows is no part of the list */
+      last &= ~last + 1; /* the list's last number; what follows is another list's */
       number += bloom_num_low_zeros64(last);
       there &= last | (last - 1);
       num_left = 0;
@@ -223,7 +223,7 @@ static int entries_read_codes(const bloom_entries_row *row, uint32_t *at, uint32
       num_left -= quotient + 1 + k;
     }
     if( num_left==ENTRIES_LOOK_BITS ){
-      /* Some of the ones of a code that is longer. */
+      /* A longer code: some of its ones. */
       num_ones += ENTRIES_LOOK_BITS/2;
       num_left -= ENTRIES_LOOK_BITS/2;
       if( num_ones>num_all ) return 0;
@@ -294,7 +294,7 @@ static inline int entries_begin_list(bloom_entries_row *row, uint32_t at){
   if( num_blocks<=ENTRIES_MAX_RAW && num_blocks<num_all ){
     row->next_at = row->blocks_at + num_blocks*entries_bits_in(&row->shape, row->segment);
   }
-  /* Only the last list has the last id. */
+  /* The last list has the last id, and no other one has. */
   if( (row->num_begun<row->num_lists ? row->id>=row->last : row->id!=row->last)
    || num_blocks>num_all || entries_is_behind(row, row->blocks_at) ){
     return entries_fail(row);
@@ -338,8 +338,8 @@ static void entries_pass_single(bloom_entries_row *row, uint64_t id){
   }
 }
 
-/* Moves to the last list that a skip leads to, that is not behind `id`, and that lies behind the
-** one at hand, if there is one.  Returns 1, or -1 if it is damaged. */
+/* Moves to the last list that has a skip and an id up to `id`, if that is behind the list at hand.
+** Returns 1, or -1 if the row is damaged. */
 static int entries_take_skip(bloom_entries_row *row, uint64_t id){
   const uint8_t *skips = row->bytes + BLOOM_ENTRIES_HEADER_BYTES, *skip;
   const uint64_t delta = id - row->first;
@@ -372,7 +372,7 @@ int bloom_entries_seek(bloom_entries_row *row, uint64_t id){
   }
   if( row->num_blocks>0 && row->id>=id ) return 1;
   if( row->num_skips>0 && id>row->first ) found = entries_take_skip(row, id);
-  /* There is one, as the last list has the last id. */
+  /* The last list has such an id. */
   while( found==1 && (row->num_blocks==0 || row->id<id) ){
     entries_pass_single(row, id);
     found = bloom_entries_next(row);
@@ -411,8 +411,8 @@ int bloom_entries_read(bloom_entries_row *row, uint16_t blocks[BLOOM_SEGMENT_BLO
 /* == Writing =========================================================================== */
 
 /*
-** A list is appended at once, and taken back if it does not fit: there is room for one more
-** than a row has.  So nothing is encoded twice, and sizes are exact.
+** A list is appended, and removed again if the row is then too long: the buffer has room for one
+** list more than a row.  So no size is estimated, and only a row's first list is coded twice.
 */
 
 /* The writer makes at most one skip per so many bytes of lists: 15 skips in a row. */
@@ -503,8 +503,8 @@ void bloom_entries_writer_begin(bloom_entries_writer *writer, uint32_t end_block
   entries_begin_row(writer);
 }
 
-/* Notes a skip to the list with this id, which lies behind num_lists others at an offset of
-** bits, if it is its turn. */
+/* Makes a skip to the list with this id, which has num_lists others and `offset` bits before it, if
+** num_lists is a multiple of lists_per_skip. */
 static void entries_note_skip(bloom_entries_writer *writer, uint64_t id, uint32_t offset){
   uint32_t i;
   if( writer->lists_per_skip==0 || writer->num_lists==0 ) return;
@@ -539,7 +539,7 @@ int bloom_entries_writer_add(bloom_entries_writer *writer, uint64_t id, const ui
     entries_append_gap(writer, id - writer->last);
   }
   entries_append_list(writer, (uint32_t)(id % writer->shape.num_segments), blocks, num_blocks);
-  /* With a skip that this list may get. */
+  /* The list may get a skip. */
   row_bytes = BLOOM_ENTRIES_HEADER_BYTES + writer->num_bytes + (writer->word_bits>0)
             + BLOOM_ENTRIES_SKIP_BYTES*(size_t)(writer->num_skips + (writer->num_lists>0));
   if( row_bytes>BLOOM_ENTRIES_ROW_BYTES ){

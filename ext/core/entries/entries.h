@@ -1,6 +1,6 @@
 /*
-** Entries of bloom_index: which blocks hold a token?  A sorted list of entries (token, block)
-** is stored in rows that fill a page of 4 KB.
+** Entries of bloom_index: pairs (token, block), which say which blocks hold a token.  Sorted, they
+** are stored in rows that fill a page of 4 KB each.
 **
 **   block    a range of ids, by its number, below 2^28
 **   segment  2^12 blocks with consecutive numbers
@@ -11,8 +11,8 @@
 **            with it the number of segments.  Each row holds the last id of the row before
 **            it, so that a missing row is noticed.
 **
-** A row's rowid is slot<<56 | id of its last list, slot being the run's, so that the first rowid
-** that is not below slot<<56 | id is that of the only row that can hold the list.
+** A row's rowid is slot<<56 | id of its last list; the slot is the run's.  So the only row that can
+** hold the list with an id is the first one whose rowid is slot<<56 | id or more.
 **
 ** The caller owns all memory.
 ** ../../FORMATS.md describes the bytes.
@@ -27,7 +27,7 @@
 #include "../hash.h"
 #include "../numeric.h"
 
-/* Bytes of a row, at most.  Tests set less, and smaller segments, for more rows and segments. */
+/* Bytes of a row, at most.  Tests set smaller rows and segments, so that small runs have many. */
 #ifndef BLOOM_ENTRIES_ROW_BYTES
 # define BLOOM_ENTRIES_ROW_BYTES 4056
 #endif
@@ -45,13 +45,13 @@
 /* The `before` of a run's first row. */
 #define BLOOM_ENTRIES_NO_ID UINT64_MAX
 
-/* The bytes of a row before its skips, and of a skip; how many skips the writer makes, at most. */
+/* The bytes of a row's header, and of a skip behind it; the most skips that the writer makes. */
 #define BLOOM_ENTRIES_HEADER_BYTES 34
 #define BLOOM_ENTRIES_SKIP_BYTES 6
 #define BLOOM_ENTRIES_MAX_SKIPS 15
 
-/* The most bits of a list: the code of its gap (24 + 56), its number of blocks, and them.  Rice
-** codes take the most, 1.0175 bits a block, where k is 1 and 0.345 of the blocks are there. */
+/* The most bits of a list: 80 of its gap, its number of blocks, and its blocks.  These take at most
+** 1.0175 bits for each block of the segment: Rice codes with k = 1 of 0.345 of them. */
 #define BLOOM_ENTRIES_LIST_BITS \
   (80 + 2*BLOOM_SEGMENT_LG + 1 + BLOOM_SEGMENT_BLOCKS + BLOOM_SEGMENT_BLOCKS/50 + 8)
 _Static_assert(BLOOM_SEGMENT_LG>=6 && BLOOM_SEGMENT_LG<=12, "a list has at most 4,096");
@@ -59,7 +59,7 @@ _Static_assert(8*BLOOM_ENTRIES_HEADER_BYTES + BLOOM_ENTRIES_LIST_BITS<=8*BLOOM_E
                "each list fits a row");
 _Static_assert(8*BLOOM_ENTRIES_ROW_BYTES<=UINT16_MAX, "skips hold offsets of 16 bits");
 
-/* Returns the segments of a run. */
+/* Returns how many segments the blocks below end_block have. */
 static inline uint32_t bloom_entries_num_segments(uint32_t end_block){
   return (end_block + BLOOM_SEGMENT_BLOCKS - 1) >> BLOOM_SEGMENT_LG;
 }
@@ -77,7 +77,7 @@ static inline uint64_t bloom_entries_checksum(const uint8_t *bytes, size_t num_b
                      ^ bloom_mix64(run_number + bloom_mix64(rowid)));
 }
 
-/* What end_block says of a run's lists. */
+/* The segments of a run: what follows from its end_block. */
 typedef struct bloom_entries_shape {
   uint32_t end_block;
   uint32_t num_segments;
@@ -110,27 +110,27 @@ typedef struct bloom_entries_row {
   uint8_t is_damaged;            /* once damage was seen, all calls return -1 */
 } bloom_entries_row;
 
-/* Reads the header.  Returns 1, or 0 if it is damaged: length, checksum, the range of a field, or
-** a last id that is not the rowid's.  bytes stay the caller's, and must outlive row. */
+/* Reads the header.  Returns 1, or 0 if the length, the checksum or a field is wrong.  bytes stay
+** the caller's, and must outlive row. */
 int bloom_entries_open(bloom_entries_row *row, const uint8_t *bytes, size_t num_bytes,
                        uint64_t run_number, uint64_t rowid);
 
-/* Moves to the next list, the first time to the first one.  Returns 1; 0 if there is none; -1 if
-** the row is damaged. */
+/* Moves to the next list, at first to the first one.  Returns 1; 0 behind the last one; -1 if the
+** row is damaged. */
 int bloom_entries_next(bloom_entries_row *row);
 
-/* Moves to the first list whose id is at least `id`, from the list at hand on: that one stays, if
-** its id is.  Returns 1; 0 if there is none, as after the last next(); -1 if the row is damaged. */
+/* Moves on to the first list whose id is `id` or more, which may be the one at hand.  Returns 1; 0
+** if all ids are less, as behind the last list; -1 if the row is damaged. */
 int bloom_entries_seek(bloom_entries_row *row, uint64_t id);
 
 /* Writes the blocks of the list at hand, ascending, as numbers within its segment.  Returns
 ** num_blocks, 1 .. BLOOM_SEGMENT_BLOCKS; -1 if the row is damaged.
 **
-** All BLOOM_SEGMENT_BLOCKS blocks cost no bits, so a damaged row of 4 KB whose checksum is right
-** can hold 4,096 lists of as many blocks, and no more: 16 million. */
+** A list of all blocks takes no bits for them.  So a hostile row may have 4,096 lists of 4,096
+** blocks, 16 million in all. */
 int bloom_entries_read(bloom_entries_row *row, uint16_t blocks[BLOOM_SEGMENT_BLOCKS]);
 
-/* Does what bloom_entries_read() does, but sets the bits of the blocks, and clears the others. */
+/* Does the same, but sets the bits of the blocks, and clears all others. */
 int bloom_entries_read_bits(bloom_entries_row *row, uint64_t bits[BLOOM_SEGMENT_BLOCKS/64]);
 
 /* -- Writing ------------------------------------------------------------------------------ */
@@ -151,20 +151,20 @@ typedef struct bloom_entries_writer {
   uint8_t bytes[BLOOM_ENTRIES_ROW_BYTES + BLOOM_ENTRIES_LIST_BITS/8 + 16];
 } bloom_entries_writer;
 
-/* Begins a run, or goes on with one behind a row whose last id is `before`, else
-** BLOOM_ENTRIES_NO_ID.  mean_gap is the mean distance of ids that the caller expects: the first row
-** is coded for it, each other one for the mean of the row before. */
+/* Begins a run, if `before` is BLOOM_ENTRIES_NO_ID; else goes on behind a row with that last id.
+** The first row's gaps of ids are coded for mean_gap, those of each other row for the mean gap of
+** the row before it. */
 void bloom_entries_writer_begin(bloom_entries_writer *writer, uint32_t end_block, uint64_t before,
                                 uint64_t mean_gap);
 
-/* Adds a list of 1 .. BLOOM_SEGMENT_BLOCKS ascending blocks, numbers within its segment; ids
-** ascend.  Returns 1; 0, and adds nothing, if the row at hand has no room for it.  An empty row
-** has room for every list. */
+/* Adds a list of 1 .. BLOOM_SEGMENT_BLOCKS ascending blocks, numbers within its segment.  Its id
+** must be higher than those before.  Returns 1; or 0, and adds nothing, if the row at hand is full.
+** An empty row has room for every list. */
 int bloom_entries_writer_add(bloom_entries_writer *writer, uint64_t id, const uint16_t *blocks,
                              uint32_t num_blocks);
 
-/* Ends the row at hand, which has a list: writes its bytes and its rowid.  Returns the number of
-** bytes.  The next row begins. */
+/* Ends the row at hand, which must have a list, and begins the next one.  Sets out and *rowid, and
+** returns the number of bytes. */
 size_t bloom_entries_writer_finish(bloom_entries_writer *writer, uint64_t run_number,
                                    uint32_t slot, uint8_t out[BLOOM_ENTRIES_ROW_BYTES],
                                    uint64_t *rowid);

@@ -1,10 +1,10 @@
 /*
-** Conditions -> intervals of ids: which rows can meet them?
+** Conditions become intervals of ids: the candidates, which may meet them.
 **
-** The blocks that can hold what a condition on a column asks for are those with an entry of its
-** tokens.  Conditions on several columns leave the blocks that all of them leave.  The ids of these
-** blocks, and the ids of rows that are not merged, or changed since, are sorted and joined: each
-** row is read once, in the order of ids.  Where a page is damaged, everything is read.
+** A condition on a column leaves the blocks that have an entry of one of its tokens; several
+** conditions leave the blocks that each of them leaves.  The ids of these blocks, and of rows that
+** are not merged or changed since, are sorted and united, so that each row is read once, in the
+** order of ids.  If a page is damaged, all rows are read.
 */
 #include "index_values.h"
 #include "index_source.h"
@@ -12,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* After so many values of a list it is looked at whether sqlite3_interrupt() was called. */
+/* sqlite3_interrupt() is heard each time so many values of a list were looked up. */
 #define INDEX_VALUES_PER_LOOK 64
 
-/* Blocks that are left when a look-up of further tokens costs more than it may save. */
+/* If no more blocks are left, a look-up of further tokens costs more than it may save. */
 #define CANDIDATES_FEW_BLOCKS 1
 
-/* So many rows are read in intervals or otherwise, it does not matter. */
+/* So many more rows may be read in intervals than a scan would read: it takes little time. */
 #define CANDIDATES_ROWS_OF_SCAN 3000
 
 /* -- Conditions --------------------------------------------------------------------------- */
@@ -73,12 +73,12 @@ static void candidates_take(index_block_set *blocks, index_block_set *found){
   found->segments = NULL;
 }
 
-/* Adds to *result the blocks that are in all ranges of lists; none: sets *is_all. */
+/* Adds to *result the blocks that are in each range of lists; without a range sets *is_all. */
 static int candidates_find_ranges(const candidates_search *search, const bloom_lists_range *ranges,
                                   size_t num_ranges, index_block_set *result, int *is_all){
   index_block_set left = {0, NULL}, found;
   uint64_t num_before = search->within ? bloom_index_blocks_count(search->within) : UINT64_MAX;
-  size_t num_idle = 0; /* the last look-ups, each of which took away less than a quarter */
+  size_t num_idle = 0; /* the last look-ups, each of which left more than 3/4 of the blocks */
   size_t i;
   int rc = SQLITE_OK;
   *is_all |= num_ranges==0;
@@ -88,8 +88,8 @@ static int candidates_find_ranges(const candidates_search *search, const bloom_l
       const uint64_t num_left = bloom_index_blocks_count(&left);
       num_idle = num_left>num_before/4*3 ? num_idle + 1 : 0;
       num_before = num_left;
-      /* Where other conditions left few blocks, all of them may have the pattern.  Elsewhere these
-      ** have most of its lists by chance, and one of the last may tell. */
+      /* If other conditions left these blocks, all may have the pattern.  If not, they have its
+      ** lists by chance, most of them, and one of the last lists may leave few. */
       if( num_left<=CANDIDATES_FEW_BLOCKS || (search->within && num_idle>=num_left) ) break;
     }
     rc = bloom_index_blocks_make(&found, search->generation->num_spans);
@@ -165,7 +165,7 @@ static int candidates_find(candidates_search *search, sqlite3_value *value, cons
 
 /* -- A generation --------------------------------------------------------------------------- */
 
-/* What a look-up is about. */
+/* A query, and how its conditions are served. */
 typedef struct candidates_query {
   bloom_index *index;
   const index_layout *layout;
@@ -213,7 +213,7 @@ static int candidates_keep_blocks(const candidates_query *query,
   index_intervals left = {0};
   index_spans *spans;
   int rc = SQLITE_OK;
-  /* Those of a key that is nowhere need no spans. */
+  /* Without blocks, as of an absent key, no spans are needed. */
   if( block!=UINT32_MAX ){
     rc = bloom_index_spans_read(query->index, query->layout, generation, &spans);
   }
@@ -257,7 +257,7 @@ static int candidates_narrow_by_entries(const candidates_query *query,
                                         index_block_set *blocks){
   const index_plan *plan = query->plan;
   int i, rc = SQLITE_OK;
-  /* Keys first, which leave less. */
+  /* Keys come first, patterns second: keys leave fewer blocks. */
   for(i=0; i<2*plan->num_conditions && rc==SQLITE_OK; i++){
     const int number = i % plan->num_conditions;
     const int is_pattern = index_is_pattern(plan->conditions[number].kind);
@@ -342,29 +342,30 @@ static int candidates_read_changed(bloom_index *index, const index_layout *layou
                                   index->name);
   while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
     const sqlite3_int64 id = sqlite3_column_int64(row, 0);
-    /* An authorizer makes NULLs of ids that it hides, and these come first. */
+    /* An id that an authorizer hides is a NULL, which comes first. */
     const int is_hidden = sqlite3_column_type(row, 0)==SQLITE_NULL;
     is_proven &= !is_hidden;
     if( is_hidden || unmerged->num_intervals==INDEX_MAX_INTERVALS ){
       rc = bloom_index_intervals_add(unmerged, is_hidden ? INT64_MIN : id, INT64_MAX);
       break;
     }
-    /* What SQLite keeps in order may be damaged, too. */
+    /* A damaged B-tree may not be in order. */
     if( id<before ) rc = SQLITE_CORRUPT_VTAB;
     else rc = id<=layout->covered ? bloom_index_intervals_add(unmerged, id, id) : SQLITE_OK;
     before = id;
     *is_too_dear |= ++num_read>most;
     if( *is_too_dear ) break;
   }
-  /* Ids that come later would be NULLs, too; where SELECT itself is ignored there is no column. */
+  /* If none is NULL, no later id is hidden; if SELECT itself is ignored, there is no column. */
   bloom_index_statement_give_back(index, row, is_proven && sqlite3_column_count(row)==1);
   return rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-/* Adds what is not merged among the ids `within`: changed rows, and those behind what is covered,
-** up to the last one.  While a statement of the connection writes, the last row may have an id
-** which SQLite chose, and be read by a trigger that comes before ours.  The trigger before an
-** INSERT does not tell of row -1: it is added where rows have negative ids. */
+/* Adds those of the ids `within` that are not merged: of changed rows, and above `covered` up to
+** `last`.  While a statement of the connection writes, its row may have an id that SQLite chose,
+** and a trigger that runs before ours may read it: `last` is added, too, and all ids above
+** `covered`.  In a trigger before an INSERT, id -1 means that SQLite chooses, so that row -1 is not
+** noted: it is added if rows have negative ids. */
 static int candidates_add_unmerged(const candidates_query *query, sqlite3_int64 last,
                                    const index_intervals *within, index_intervals *intervals,
                                    int *is_too_dear){
@@ -392,8 +393,8 @@ static int candidates_add_unmerged(const candidates_query *query, sqlite3_int64 
 
 /* -- The whole ------------------------------------------------------------------------------- */
 
-/* Finds the conditions whose entries cost less than reading all, and what conditions ask of zones.
-** Sets *is_none if one of them is true of no row. */
+/* Sets which conditions entries serve, and what conditions ask of zones.  Sets *is_none if one of
+** them is true of no row. */
 static int candidates_read_conditions(candidates_query *query, sqlite3_int64 last, int *is_none){
   const double num_rows = bloom_index_cost_num_rows(query->layout, last);
   int i, rc = SQLITE_OK;
@@ -402,10 +403,10 @@ static int candidates_read_conditions(candidates_query *query, sqlite3_int64 las
     const size_t num_values = condition.is_list ? query->lists[i].num_values : 1;
     const int is_null = !condition.is_list && sqlite3_value_type(query->args[i])==SQLITE_NULL;
     if( condition.key<0 && condition.zone<0 ) continue;
-    /* What regexp() makes of NULL only that knows. */
+    /* Only regexp() itself knows its answer to NULL. */
     *is_none |= is_null && condition.kind!=INDEX_IS && !index_is_regexp(condition.kind)
         && index_group_of(condition.kind)!=INDEX_NULL_TEST;
-    /* Entries know nothing of NULLs. */
+    /* NULLs have no entries. */
     query->usable[i] = condition.key>=0 && !is_null
         && (num_values<2 || bloom_index_cost_rows_of_list(num_rows, num_values)<num_rows);
     query->num_usable += query->usable[i];
@@ -445,7 +446,7 @@ static int candidates_narrow_by_columns(candidates_query *query, index_intervals
     rc = bloom_index_intervals_add(&covered, INT64_MIN, query->layout->covered);
     if( rc==SQLITE_OK ) rc = bloom_index_intervals_intersect(&covered, intervals);
     if( rc==SQLITE_OK ) rc = candidates_narrow_generations(query, &covered);
-    /* Of most rows the source's own ways read all in less time. */
+    /* A scan of the source reads most rows in less time. */
     *is_too_dear |= rc==SQLITE_OK && unmerged==NULL
         && 5*bloom_index_intervals_rows(query->layout, &covered)
         >3*(double)query->layout->num_rows + CANDIDATES_ROWS_OF_SCAN;

@@ -23,7 +23,7 @@ int bloom_index_reset(bloom_index *index){
   }
   rc = bloom_index_state_insert(index);
   if( rc==SQLITE_OK ) rc = bloom_index_layout_write(index, layout);
-  /* Only now: while entries cover rows, what changed has to be known. */
+  /* Not earlier: as long as the layout names entries, changed rows must be noted. */
   if( rc==SQLITE_OK ) rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_changed\"",
                                          index->schema, index->name);
   if( rc==SQLITE_OK ) rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_spans\"",
@@ -43,7 +43,7 @@ int bloom_index_begin_command(bloom_index *index){
                           index->name);
 }
 
-/* Makes all entries again, of at most max_rows rows. */
+/* Empties all tables, and merges at most max_rows rows. */
 static int commands_start_over(bloom_index *index, sqlite3_int64 max_rows){
   const index_layout *layout;
   int ignored, rc = bloom_index_reset(index);
@@ -51,8 +51,8 @@ static int commands_start_over(bloom_index *index, sqlite3_int64 max_rows){
   return rc==SQLITE_OK ? bloom_index_merge_core(index, layout, max_rows, &ignored) : rc;
 }
 
-/* Refuses to rebuild what would not be sure then: notes may be kept out, or, where triggers are
-** made now, the statement that writes rows has not got them. */
+/* Fails where a rebuilt index could not be trusted: a trigger may keep notes out, or a statement
+** that writes rows runs without the triggers that are made now. */
 static int commands_check_rebuild(bloom_index *index){
   char *doubt;
   int is_mid_write = 0, rc = bloom_index_source_why_not_merge(index, &doubt);
@@ -64,7 +64,7 @@ static int commands_check_rebuild(bloom_index *index){
                                  " statement of this connection writes", index->name);
 }
 
-/* Makes entries of at most max_rows rows, and the triggers, for the source as it is now. */
+/* Merges at most max_rows rows again, and makes the triggers, for the source as it is now. */
 static int commands_rebuild(bloom_index *index, sqlite3_int64 max_rows){
   const uint64_t checksum = index->config.checksum;
   const int is_of_1_2 = index->is_of_1_2;
@@ -102,7 +102,7 @@ int bloom_index_layout_check(bloom_index *index, const index_layout **layout, in
   return (rc & 0xff)==SQLITE_CORRUPT ? SQLITE_OK : rc;
 }
 
-/* Takes rows of a source that is in no doubt; what is damaged is made again. */
+/* Merges rows of a source without doubt; if entries are damaged, all is merged again. */
 static int merge_rows(bloom_index *index, sqlite3_int64 max_rows){
   const index_layout *layout;
   int is_damaged, wants_rebuild = 0, rc = bloom_index_layout_check(index, &layout, &is_damaged);
@@ -117,7 +117,7 @@ static int merge_rows(bloom_index *index, sqlite3_int64 max_rows){
   return commands_start_over(index, wants_rebuild ? INDEX_MERGE_ALL : max_rows);
 }
 
-/* Does what 'rebuild' does, of max_rows rows, where the doubt is in the file; else fails. */
+/* Does what 'rebuild' does, with max_rows rows, if the doubt is in the file; else fails. */
 static int merge_heal(bloom_index *index, const char *doubt, sqlite3_int64 max_rows){
   const int rc = commands_check_rebuild(index);
   if( rc!=SQLITE_OK ) return rc;
@@ -135,7 +135,7 @@ int bloom_index_merge(bloom_index *index, sqlite3_int64 max_rows){
   if( rc==SQLITE_OK && doubt==NULL ){
     rc = merge_rows(index, max_rows);
   }else if( rc==SQLITE_OK || !is_usable ){
-    /* A trigger's 'merge' must not fail a write, and triggers that are made now would miss it. */
+    /* A 'merge' within a write must not fail that, and triggers that it made would miss the row. */
     const int mid_rc = bloom_sql_may_be_mid_write(index->connection, &is_mid_write);
     if( mid_rc!=SQLITE_OK || is_mid_write ){
       bloom_index_forget_message(index);
@@ -151,7 +151,7 @@ int bloom_index_merge(bloom_index *index, sqlite3_int64 max_rows){
 /* == 'integrity-check' ================================================================= */
 
 /*
-** 'integrity-check': is each row entered by its values, those aside that are noted as changed?
+** Each row must have the entries of its values, unless it is noted as changed.
 */
 
 /* The check of a column. */
@@ -171,7 +171,7 @@ static int index_check_say_repair(const bloom_index *index, char *words, const c
   return *finding ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* Says that a row is missing; by is what should have it. */
+/* Sets the finding: `by`, of the column, lacks a row. */
 static int index_check_say_missing(const index_checker *checker, sqlite3_int64 id, const char *by){
   char *words = sqlite3_mprintf(" misses row %lld by %scolumn %s", id, by,
                                 bloom_index_key_name(checker->index, checker->key));
@@ -180,8 +180,8 @@ static int index_check_say_missing(const index_checker *checker, sqlite3_int64 i
 
 /* -- Rows ------------------------------------------------------------------------------------ */
 
-/* Sets *is_found to whether a look-up of a value finds its block: versions of SQLite read some
-** decimals as neighbouring REALs, so that one made by another has other tokens. */
+/* Sets *is_found to whether a look-up of a value finds its block.  That may be so though the block
+** lacks one of its tokens: SQLite's versions read some decimals as neighbouring REALs. */
 static int index_check_look_up(const index_checker *checker, const index_generation *generation,
                                sqlite3_value *value, uint32_t block, int *is_found){
   bloom_index *index = checker->index;
@@ -203,7 +203,7 @@ static int index_check_look_up(const index_checker *checker, const index_generat
   return rc;
 }
 
-/* Looks for a row whose value has no entry in a block, and says so. */
+/* Sets the finding to a row of a block that look-ups of its value do not find, if there is one. */
 static int index_check_find_row(index_checker *checker, const index_generation *generation,
                                 const index_spans *spans, uint32_t block){
   int is_found = 1, rc = SQLITE_OK;
@@ -222,8 +222,8 @@ static int index_check_find_row(index_checker *checker, const index_generation *
   return rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-/* Looks for each of the pairs in memory among the entries.  *missing is the block of one that is
-** not there, UINT32_MAX if all are. */
+/* Takes the pairs in memory, and sets *missing to the block of one that is no entry, UINT32_MAX if
+** all are. */
 static int index_check_pairs(index_checker *checker, const index_generation *generation,
                              index_pairs *pairs, uint32_t *missing){
   index_entry_list wanted, list = {.num_blocks = 0};
@@ -315,8 +315,7 @@ static int index_check_rows(bloom_index *index, const index_layout *layout, char
   return rc;
 }
 
-/* Looks at all but the rows: the source, and how far the entries reach.  Entries that are not in
-** use cover nothing. */
+/* Checks the source and the layout.  Sets *layout, unless queries use no entries. */
 static int index_check_state(bloom_index *index, bloom_checker checker,
                              const index_layout **layout, char **finding){
   char *doubt = NULL;
@@ -352,7 +351,7 @@ int bloom_index_check(bloom_index *index, bloom_checker checker, char **finding)
   int rc = bloom_index_begin(index, INDEX_NEED_PLACE);
   *finding = NULL;
   if( rc!=SQLITE_OK ) return rc;
-  /* What is in memory may be right where the tables are not. */
+  /* Tables may be damaged of which memory has a good copy. */
   bloom_index_spans_free(index);
   bloom_index_lists_free(index);
   rc = index_check_state(index, checker, &layout, finding);

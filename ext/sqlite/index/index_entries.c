@@ -12,12 +12,10 @@
 /* == The numbers of blocks ============================================================= */
 
 /*
-** The numbers of blocks.
-**
-** NAME_spans(data BLOB): row place * 2^20 + 1 + n/500 of a generation's place has the keys of spans
-** 500 * (n/500) and up, 8 bytes each.  A span's key is id >> (shift + 10).  Spans are only added,
-** and the layout has their number and a hash of their keys in order, so rows need no checksum, and
-** what a merge that failed left behind the last one is not read.
+** NAME_spans(data BLOB): row place * 2^20 + 1 + n of a generation has the keys of its spans
+** 500n .. 500n + 499, 8 bytes each.  A span's key is id >> (shift + 10).  Spans are only added.
+** The layout has their number and a hash of their keys in order: so rows need no checksum, and what
+** a failed merge left behind the last span is not read.
 */
 
 #define SPANS_OF_PLACE ((sqlite3_int64)1 << 20)
@@ -121,7 +119,7 @@ int bloom_index_spans_read(bloom_index *index, const index_layout *layout,
   spans->hash = bloom_index_spans_hash(layout->number + generation->place);
   rc = spans_read_rows(index, generation, spans);
   spans->num_written = spans->num_spans;
-  if( rc!=SQLITE_OK ) spans->hash = ~generation->spans_hash; /* not to be taken for good */
+  if( rc!=SQLITE_OK ) spans->hash = ~generation->spans_hash; /* to be read again */
   return rc;
 }
 
@@ -164,19 +162,17 @@ int bloom_index_spans_write(bloom_index *index, index_spans *spans, index_genera
 /* == Runs ============================================================================== */
 
 /*
-** Runs: rows of NAME_entriesN, read and written.
-**
 ** NAME_entriesN(data BLOB) has the runs of all generations of column N.  The rowid of a row is
-** slot << 56 | id of its last list, and so the first row at or behind slot << 56 | id has the list
-** with this id, if the run has one.  Each row also knows the last list of the row before it: a row
-** that is missing is damage, not an absent token.  (VACUUM keeps rowids of tables with an index,
-** and an empty one is enough: index_tables.c.  Where one is lost all the same, checksums fail.)
+** slot << 56 | id of its last list: so the first row from slot << 56 | id on has the list with this
+** id, if the run has one.  Each row also has the last id of the row before it, so that a missing
+** row is damage, not an absent token.  VACUUM keeps rowids of tables with an index, even an empty
+** one (index_tables.c); if it changes them all the same, checksums fail.
 */
 
 /* -- Reading -------------------------------------------------------------------------------- */
 
-/* Reads the row of a run that has the first list at or behind wanted, which is no higher than the
-** run's last one. */
+/* Reads the row of a run that has the first list whose id is wanted or more; the run's last id is
+** not less. */
 static int run_load(index_run_reader *reader, const index_run *run, uint64_t wanted){
   bloom_index *index = reader->index;
   sqlite3_stmt *row;
@@ -294,11 +290,11 @@ int bloom_index_run_add(const index_column *column, uint32_t end_block, index_ru
   *run = &column->of_key->runs[column->of_key->num_runs++];
   **run = (index_run){.last = UINT64_MAX, .end_block = end_block, .slot = slot};
   sqlite3_randomness(sizeof((*run)->number), &(*run)->number);
-  /* What a merge left there that failed. */
+  /* A merge that failed may have left rows there. */
   return bloom_index_run_delete(column->index, column->key, slot, 0, INDEX_LAST_LIST);
 }
 
-/* Rows that are written. */
+/* A run that is written. */
 typedef struct run_writer {
   bloom_index *index;
   index_run *run;
@@ -329,7 +325,7 @@ int bloom_index_run_write(const index_column *column, index_run *run, uint64_t m
   const uint32_t num_segments = bloom_entries_num_segments(run->end_block);
   bloom_index *index = column->index;
   run_writer *writer = sqlite3_malloc64(sizeof(*writer));
-  uint64_t num_written = 0, num_pending = 0; /* entries: in rows that are written, in the other */
+  uint64_t num_written = 0, num_pending = 0; /* entries in written rows, and in the one at hand */
   index_entry_list list;
   int is_found = 1, rc;
   if( writer==NULL ) return SQLITE_NOMEM;
@@ -364,10 +360,8 @@ int bloom_index_run_write(const index_column *column, index_run *run, uint64_t m
 /* == Looking up ======================================================================== */
 
 /*
-** Tokens -> blocks: which blocks have one of them?
-**
-** The tokens are looked up in ascending order, in one run after the other, so that lists which are
-** neighbours are read together.  Segments without a candidate are not read.
+** Tokens become blocks.  They are looked up in ascending order, in one run after the other, so that
+** neighbouring lists are read from one row.  Segments without a candidate are not read.
 */
 
 /* -- Sets of blocks -------------------------------------------------------------------------- */
@@ -386,7 +380,7 @@ void bloom_index_blocks_free(index_block_set *set){
   set->segments = NULL;
 }
 
-/* Returns a segment's bits, made if there are none; NULL when out of memory. */
+/* Returns a segment's bits, which it makes if there are none; NULL when out of memory. */
 static uint64_t *blocks_segment(index_block_set *set, uint32_t segment){
   assert( segment<set->num_segments );
   if( set->segments[segment]==NULL ){
@@ -443,7 +437,7 @@ uint32_t bloom_index_blocks_next(const index_block_set *set, uint32_t block){
 
 /* -- Looking up ------------------------------------------------------------------------------- */
 
-/* Adds the blocks of the list at hand that `within` has, too, unless it is NULL. */
+/* Adds the blocks of the list at hand; unless `within` is NULL, only those that it has, too. */
 static int look_up_add_list(index_run_reader *reader, const index_block_set *within,
                             index_block_set *result){
   const uint32_t segment = reader->row.segment;
@@ -458,7 +452,7 @@ static int look_up_add_list(index_run_reader *reader, const index_block_set *wit
   return all ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* Adds what a run has of a range of tokens. */
+/* Adds the blocks that have one of a range of tokens in a run. */
 static int look_up_range(index_run_reader *reader, const index_run *run, index_tokens tokens,
                          const index_block_set *within, index_block_set *result){
   const uint32_t num_segments = bloom_entries_num_segments(run->end_block);

@@ -1,11 +1,11 @@
 /*
-** The storage: how far it reaches, the numbers of blocks, runs of entries, and looking tokens up.
+** The storage of an index: its layout, the numbers of blocks, runs of entries, and look-ups.
 **
-** A block is the rows whose ids share id >> shift.  1,024 blocks in a row are a span, which gets a
-** number when its first row is merged; a block's number is that of its span, times 1,024, and its
-** place in it.  An entry is a pair (token, block); ../../core/entries has what tokens are and how
+** A block is the rows with one id >> shift.  1,024 blocks side by side are a span, which gets a
+** number when its first row is merged; a block's number is its span's, times 1,024, plus its place
+** in the span.  An entry is a pair (token, block); ../../core/entries says what tokens are and how
 ** entries become rows of bytes.  A run is the entries that one merge wrote, or that a join made of
-** several runs: ascending rows of NAME_entriesN.  What a query asks for lies in any of the runs.
+** several runs: ascending rows of NAME_entriesN.  A look-up of a token reads all runs.
 */
 #ifndef BLOOM_SQLITE_INDEX_ENTRIES_H
 #define BLOOM_SQLITE_INDEX_ENTRIES_H
@@ -17,30 +17,31 @@
 
 /* -- index_config.c -------------------------------------------------------------------- */
 
-/* Of a key: 2^28 blocks and a token have 64 bits. */
+/* The bits of a key's token: with a block's number, of 28 bits, it has 64 bits at most. */
 #define INDEX_MIN_HASH_BITS 20
 #define INDEX_MAX_HASH_BITS 36
 
-/* Runs of a column have a slot each: rowids of NAME_entriesN begin with it. */
+/* Each run of a column has a slot of its own, the first byte of its rowids in NAME_entriesN. */
 #define INDEX_NUM_SLOTS 127
 #define INDEX_LAST_LIST BLOOM_ENTRIES_ID_MASK
 
-/* A merge adds one, and joins; where there are more, some are joined at once. */
+/* Where a column has so many runs, some are joined at once.  The room is for those that a merge and
+** a join add before. */
 #define INDEX_MAX_RUNS 24
 #define INDEX_ROOM_RUNS (INDEX_MAX_RUNS + 8)
 #define INDEX_MAX_GENERATIONS 2
 
 typedef enum index_run_role {
   INDEX_RUN_PLAIN,
-  INDEX_RUN_SOURCE, /* a join takes its entries: those behind the target's last list are left */
-  INDEX_RUN_TARGET  /* and writes them here */
+  INDEX_RUN_SOURCE, /* a join copies its lists: those behind the target's last one are left */
+  INDEX_RUN_TARGET  /* the join writes them here */
 } index_run_role;
 
 typedef struct index_run {
-  uint64_t number;    /* drawn at random: a row of another run fails its checksum */
+  uint64_t number;    /* random, in the checksums of its rows: other runs' rows fail these */
   uint64_t last;      /* id of its last list; UINT64_MAX: it has no row yet */
-  uint64_t num_pairs; /* entries in it */
-  uint32_t num_rows;  /* rows of NAME_entriesN that it has, or had */
+  uint64_t num_pairs; /* entries that were written */
+  uint32_t num_rows;  /* rows of NAME_entriesN that were written */
   uint32_t end_block; /* all block numbers are below */
   uint32_t slot;      /* the first byte of its rowids */
   index_run_role role;
@@ -48,44 +49,44 @@ typedef struct index_run {
 
 typedef struct index_key_layout {
   uint32_t hash_bits;    /* bits of a key's token; 0: it has text, or zones */
-  uint64_t number;       /* of a LIKE column's lists, or of zones: drawn at random with them */
+  uint64_t number;       /* random: of a LIKE column's lists, or of zones */
   uint32_t num_runs;
   index_run runs[INDEX_ROOM_RUNS];
 } index_key_layout;
 
 /* Entries whose blocks have one size. */
 typedef struct index_generation {
-  uint32_t place;      /* 0 or 1: which rows of NAME_spans and which lists are its own */
+  uint32_t place;      /* 0 or 1: which rows of NAME_spans, lists and zones are its own */
   uint32_t shift;      /* of ids */
   uint32_t zone_lg;    /* a zone has 2^zone_lg blocks, at most a span */
   uint32_t num_spans;
   uint64_t spans_hash; /* of their keys: bloom_index_spans_hash() */
   uint64_t num_built;  /* rows when shift, hash_bits and lists were chosen */
-  uint64_t num_rows;   /* rows that went in since it was begun: changed rows count again */
+  uint64_t num_rows;   /* rows merged since it was begun; a changed row counts again */
   index_key_layout keys[INDEX_MAX_KEYS];
 } index_generation;
 
-/* How far the entries reach. */
+/* Which rows are merged, and where their entries are. */
 typedef struct index_layout {
   int has_covered;       /* some rows are merged */
   sqlite3_int64 covered; /* rows up to this id are merged, or noted as changed */
   sqlite3_int64 first;   /* no merged row has a lower id */
-  uint64_t num_rows;     /* about how many rows are merged; each change of one counts, too */
-  uint64_t number;       /* drawn at random when all is merged again */
+  uint64_t num_rows;     /* about how many rows are merged; each merged change counts, too */
+  uint64_t number;       /* random, another one when all is merged again */
   uint64_t hash;         /* of the bytes that it was read from */
-  /* Two while a rebuild goes on: the second has the ids up to `bound`, the first those behind. */
+  /* Two during a rebuild: the second one has the ids up to `bound`, the first one those above. */
   int num_generations;
   sqlite3_int64 bound;
   index_generation generations[INDEX_MAX_GENERATIONS];
 } index_layout;
 
-/* Returns how many merged rows an id has on average, at most 1: ids may have gaps. */
+/* Returns the number of merged rows for each id between the first and the last, at most 1. */
 static inline double bloom_index_density(const index_layout *layout){
   const double num_ids = (double)layout->covered - (double)layout->first + 1;
   return num_ids>(double)layout->num_rows ? (double)layout->num_rows/num_ids : 1;
 }
 
-/* Sets *layout to what the one row of NAME_state says, which is valid until the next call.
+/* Sets *layout to that in the one row of NAME_state; it is valid until the next call.
 ** SQLITE_CORRUPT_VTAB where it is damaged, or `covered` is not the layout's. */
 int bloom_index_layout_read(bloom_index *index, const index_layout **layout);
 
@@ -95,8 +96,7 @@ int bloom_index_layout_write(bloom_index *index, index_layout *layout);
 /* Returns the bytes that the entries of all columns take in pages. */
 sqlite3_int64 bloom_index_layout_bytes(const bloom_index *index, const index_layout *layout);
 
-/* Makes the one row of NAME_state, with index->config and without a layout, in place of those
-** that there are. */
+/* Writes one row of NAME_state, with index->config and without a layout, in place of all others. */
 int bloom_index_state_insert(bloom_index *index);
 
 /* Frees what bloom_index_layout_read() keeps. */
@@ -120,31 +120,31 @@ typedef struct index_spans {
   size_t max_keys, max_by_key;
 } index_spans;
 
-/* Returns the hash of no span. */
+/* Returns the hash of a list of no spans; `number` is the layout's plus the place. */
 uint64_t bloom_index_spans_hash(uint64_t number);
 
-/* Reads a generation's spans, or takes those in memory if they are the same.  *spans lives until
-** the next call. */
+/* Sets *spans to a generation's, from memory if they are there.  It lives until the next call for
+** this place. */
 int bloom_index_spans_read(bloom_index *index, const index_layout *layout,
                            const index_generation *generation, index_spans **spans);
 
-/* Sets *block to the number of the block that has an id, whose span is added if it is new.
-** SQLITE_FULL where there are no numbers left. */
+/* Sets *block to the number of an id's block; adds its span if that is new.  SQLITE_FULL if there
+** are no numbers left. */
 int bloom_index_spans_add(index_spans *spans, sqlite3_int64 id, uint32_t *block);
 
-/* Writes spans that were added, and sets the generation's. */
+/* Writes spans that were added, and sets the generation's number of spans and their hash. */
 int bloom_index_spans_write(bloom_index *index, index_spans *spans, index_generation *generation);
 
 void bloom_index_spans_free(bloom_index *index);
 
-/* Returns id >> shift, of 0..63: the highest number whose multiple by 2^shift is at most the id. */
+/* Returns id >> shift, rounded down for negative ids, too; shift is 0 .. 63. */
 static inline sqlite3_int64 bloom_index_block_of(sqlite3_int64 id, uint32_t shift){
   assert( shift<=63 );
   return id<0 ? ~(sqlite3_int64)(~(uint64_t)id >> shift) : (sqlite3_int64)((uint64_t)id >> shift);
 }
 
-/* Return the first and the last id of a block.  Of a span that is cut by an end of 64 bits some
-** blocks have none: that end stands for theirs. */
+/* Return the first and the last id of a block.  Blocks of a span may lie beyond the first or the
+** last 64-bit id: that id is returned for these. */
 static inline sqlite3_int64 bloom_index_block_first(const index_spans *spans, uint32_t block){
   const uint64_t span = (uint64_t)spans->keys[block >> INDEX_SPAN_LG] << INDEX_SPAN_LG;
   const sqlite3_int64 number = (sqlite3_int64)(span | (block & ((1u << INDEX_SPAN_LG) - 1)));
@@ -172,19 +172,19 @@ typedef struct index_run_reader {
   uint8_t bytes[BLOOM_ENTRIES_ROW_BYTES];
 } index_run_reader;
 
-/* Goes to the first list of a run whose id is wanted or more, of those that queries read.  Fast
-** where it lies behind the list at hand in the same row. */
+/* Moves to the first list of a run whose id is wanted or more, of those that queries read.  Fast if
+** it is in the row at hand, and not before the list at hand. */
 int bloom_index_run_seek(index_run_reader *reader, const index_run *run, uint64_t wanted);
 
-/* Goes to the next list. */
+/* Moves to the next list. */
 int bloom_index_run_next(index_run_reader *reader);
 
-/* Returns SQLITE_CORRUPT_VTAB unless the last row of each run is there: rows of a dump have other
+/* Returns SQLITE_CORRUPT_VTAB unless each run's last row is there: a dump, say, gives rows other
 ** rowids. */
 int bloom_index_runs_check(bloom_index *index, const index_layout *layout);
 
-/* Returns the id of the first list of a run that queries read: of a source those behind the last
-** one of the join's target. */
+/* Returns the id of the first list of a run that queries read: 0, or of a join's source that of the
+** first one behind the target's last list. */
 uint64_t bloom_index_run_first(const index_key_layout *key, const index_run *run);
 
 /* A column whose runs are written. */
@@ -199,8 +199,7 @@ typedef struct index_column {
 /* Returns 1 if a run of a column, in any generation, has a slot. */
 int bloom_index_slot_is_used(const index_layout *layout, int key, uint32_t slot);
 
-/* Adds a run without rows to a column's, with the lowest slot that is free, in the layout and on
-** disk. */
+/* Adds a run without rows, in the lowest slot that neither layout uses. */
 int bloom_index_run_add(const index_column *column, uint32_t end_block, index_run **run);
 
 /* A list of entries: the blocks of one token in one segment. */
@@ -214,9 +213,9 @@ typedef struct index_entry_list {
 /* Sets *list to the next one of a source of lists, in the order of tokens and segments. */
 typedef int index_next_list(void *source, index_entry_list *list, int *is_found);
 
-/* Writes lists behind those of a run: all of them, and sets *is_finished; or full rows that have
-** max_pairs entries or more, and what was read behind these is left out.  mean_gap is about that of
-** the lists' ids. */
+/* Appends lists to a run: all of them, and sets *is_finished; or, if they have more entries, full
+** rows with max_pairs entries or a few more: lists that were taken behind these are not written.
+** mean_gap is about that of the lists' ids in the run. */
 int bloom_index_run_write(const index_column *column, index_run *run, uint64_t mean_gap,
                           uint64_t max_pairs, index_next_list *next, void *source,
                           int *is_finished);
@@ -227,7 +226,7 @@ int bloom_index_run_delete(bloom_index *index, int key, uint32_t slot, uint64_t 
 
 /* -- index_entries.c: looking up ------------------------------------------------------- */
 
-/* Block numbers: a bit for each, in segments.  A segment that is NULL has none. */
+/* A set of block numbers: a bit for each, by segments; NULL is a segment without blocks. */
 typedef struct index_block_set {
   uint32_t num_segments;
   uint64_t **segments;
@@ -240,10 +239,10 @@ void bloom_index_blocks_free(index_block_set *set);
 int bloom_index_blocks_add_all(index_block_set *set, uint32_t first, uint32_t last);
 uint64_t bloom_index_blocks_count(const index_block_set *set);
 
-/* Adds blocks that another set has, which it takes over. */
+/* Adds the blocks of another set, which is only to be freed then. */
 void bloom_index_blocks_unite(index_block_set *set, index_block_set *other);
 
-/* Returns the first block at or behind `block`; UINT32_MAX: there is none. */
+/* Returns the first block of the set from `block` on; UINT32_MAX: there is none. */
 uint32_t bloom_index_blocks_next(const index_block_set *set, uint32_t block);
 
 /* Tokens first .. first + num_tokens - 1. */
@@ -252,8 +251,8 @@ typedef struct index_tokens {
   uint32_t num_tokens;
 } index_tokens;
 
-/* Adds to *result the blocks that have one of the tokens, whose ranges ascend, and that `within`
-** has, too, unless it is NULL. */
+/* Adds to *result the blocks that have one of the tokens; unless `within` is NULL, only those that
+** it has, too.  The ranges ascend. */
 int bloom_index_look_up(bloom_index *index, const index_generation *generation, int key,
                         const index_tokens *tokens, size_t num_ranges,
                         const index_block_set *within, index_block_set *result);
@@ -263,19 +262,19 @@ int bloom_index_look_up(bloom_index *index, const index_generation *generation, 
 /* Several runs of a column as one source of lists. */
 typedef struct index_union index_union;
 
-/* Begins with the runs whose bits are set in `taken`.  What the target of a join has of its sources
-** is left out.  *lists is to be freed in any case. */
+/* Begins with those runs whose bits are set in `taken`, of each with the first list that queries
+** read.  *lists is to be freed in any case. */
 int bloom_index_union_start(index_union **lists, bloom_index *index, int key,
                             const index_key_layout *of_key, uint64_t taken);
 int bloom_index_union_next(void *lists, index_entry_list *list, int *is_found);
 
-/* Joins runs of a column where it pays, as far as num_merged entries, which a merge wrote, allow;
-** INDEX_JOIN_ALL: all joins come to their end. */
+/* Joins runs of a column where that saves look-ups reads.  What a merge copies is limited by
+** num_merged, the entries that it wrote; INDEX_JOIN_ALL: no limit, all joins are finished. */
 #define INDEX_JOIN_ALL UINT64_MAX
 int bloom_index_join(const index_column *column, uint64_t num_merged);
 
-/* Deletes the rows of runs that the column's layout, which is on disk now, does not name any more,
-** and what the target of a join has of its sources. */
+/* Deletes the rows of runs that are in the layout before, and not in that which is on disk now; and
+** those of a join's sources that its target has. */
 int bloom_index_garbage_delete(bloom_index *index, const index_layout *before,
                                const index_layout *layout, int key);
 

@@ -1,5 +1,5 @@
 /*
-** Intervals of ids, and lists of values: what the inner statement is told.
+** Intervals of ids, and lists of values, which the inner statement reads.
 */
 #include "index_plan.h"
 #include "index.h"
@@ -12,7 +12,7 @@
 /* == Intervals ========================================================================= */
 
 /*
-** Intervals of ids, in ascending order: what two of them have, and what one of them has.
+** Sets of ids as intervals in ascending order: their intersections and unions.
 */
 
 int bloom_index_intervals_add(index_intervals *intervals, sqlite3_int64 first, sqlite3_int64 last){
@@ -41,7 +41,7 @@ void bloom_index_intervals_sort(index_intervals *intervals){
   size_t i;
   if( num_intervals==0 ) return;
   qsort(intervals->list, num_intervals, sizeof(intervals->list[0]), intervals_compare);
-  /* They are joined where they are: there is room for each that was read. */
+  /* No more are written than were read before. */
   intervals->num_intervals = 0;
   for(i=0; i<num_intervals; i++){
     bloom_index_intervals_add(intervals, intervals->list[i].first, intervals->list[i].last);
@@ -94,14 +94,14 @@ double bloom_index_intervals_rows(const index_layout *layout, const index_interv
 
 /* -- Conditions on the id -------------------------------------------------------------------- */
 
-/* Returns the largest integer at or below a REAL of -2^63 .. 2^63. */
+/* Returns a REAL of -2^63 .. 2^63 rounded down. */
 static sqlite3_int64 floor_of_real(double real){
   const sqlite3_int64 integer = (sqlite3_int64)real;
   return (double)integer>real ? integer - 1 : integer;
 }
 
-/* Returns the ids that a condition is true of whose value is id, or, is_between, lies between id
-** and id + 1. */
+/* Returns the ids of which a comparison is true with the value id, or, is_between, with one between
+** id and id + 1. */
 static index_interval interval_beside_id(index_condition_kind kind, sqlite3_int64 id,
                                          int is_between){
   const int is_lower = kind==INDEX_GT || kind==INDEX_GE;
@@ -133,8 +133,8 @@ index_interval bloom_index_interval_of_id(index_condition_kind kind, sqlite3_val
 /* == Lists ============================================================================= */
 
 /*
-** Lists of IN: a copy of what SQLite has, and bloom_index_list(list), which returns its values, or
-** intervals of ids, to the inner statement.
+** Lists of IN: copies of their values, and bloom_index_list(list), which returns the values of one,
+** or intervals of ids, to the inner statement.
 */
 
 /* A list is a pointer value of this type, which no SQL can make. */

@@ -2,10 +2,10 @@
 ** Joins: several runs become one, so that a look-up reads few.
 **
 ** A join takes the smallest runs, and each larger one that has fewer than three times as many
-** entries as those before it: so there is one run after a first merge, and some five after many
-** small ones.  A large join goes on over several merges.  Then its target has the lists up to its
-** last one, and the sources those behind: nothing is read from both.  A merge writes full rows
-** only, and what the last one lacks is read again by the next merge.
+** entries as all before it: so there is one run after the first merge, and about five after many
+** small ones.  A large join is spread over several merges.  Meanwhile its target has the lists up
+** to its last one, and the sources those behind: no list is read from both.  Such a merge writes
+** full rows only; the lists of a row that is not full are read again by the next merge.
 */
 #include "index_entries.h"
 
@@ -14,7 +14,8 @@
 
 #define JOIN_FACTOR 3
 
-/* Entries that a join moves for each one that a merge writes, and at least. */
+/* A merge's joins may copy so many entries for each one that it wrote.  Joins of fewer than
+** INDEX_JOIN_AT_ONCE are not spread; a spread one copies INDEX_JOIN_LEAST in any case. */
 #ifndef INDEX_JOIN_SHARE
 # define INDEX_JOIN_SHARE  32
 # define INDEX_JOIN_AT_ONCE 65536
@@ -57,7 +58,7 @@ int bloom_index_union_start(index_union **result, bloom_index *index, int key,
   return rc;
 }
 
-/* Adds the blocks of a list to those of another, which is only one mostly. */
+/* Adds blocks, mostly one, to those of a list. */
 static void union_unite(index_entry_list *list, const uint16_t *blocks, uint32_t num_blocks){
   uint16_t all[BLOOM_SEGMENT_BLOCKS];
   uint32_t i = 0, j = 0, num = 0;
@@ -110,8 +111,8 @@ static index_run *join_find_target(index_key_layout *key){
   return NULL;
 }
 
-/* Copies lists that the target lacks of the runs whose bits are set in `taken`, at least max_pairs
-** entries unless they end. */
+/* Copies lists that the target lacks from the runs whose bits are set in `taken`: all, or so many
+** that they have max_pairs entries. */
 static int join_copy(const index_column *column, uint64_t taken, index_run *target,
                      uint64_t max_pairs, int *is_finished){
   const index_key_layout *key = column->of_key;
@@ -136,8 +137,8 @@ static int join_copy(const index_column *column, uint64_t taken, index_run *targ
   return rc;
 }
 
-/* Does so; where they end, the target takes their place.  Rows that need not be kept are deleted at
-** once. */
+/* Does so, and if these are all, removes the runs from the layout.  Rows that the layout on disk
+** does not name are deleted at once. */
 static int join_go_on(const index_column *column, uint64_t taken, index_run *target,
                       uint64_t max_pairs){
   index_key_layout *key = column->of_key;
@@ -164,7 +165,7 @@ static int join_go_on_spread(const index_column *column, uint64_t max_pairs){
   uint32_t i;
   int rc;
   for(i=0; i<key->num_runs; i++) taken |= (uint64_t)(key->runs[i].role==INDEX_RUN_SOURCE) << i;
-  /* Rows of a merge that failed. */
+  /* A merge that failed may have left rows behind the last one. */
   rc = bloom_index_run_delete(column->index, column->key, target->slot,
                               target->last==UINT64_MAX ? 0 : target->last + 1, INDEX_LAST_LIST);
   return rc==SQLITE_OK ? join_go_on(column, taken, target, max_pairs) : rc;

@@ -1,16 +1,17 @@
 /*
-** Merging: rows become entries in memory, and these runs.
+** Merging: rows become entries in memory, and these become runs.
 */
 #include "index_merge.h"
 #include "index_source.h"
 
 #include <string.h>
 
-/* What is chosen by a sample is chosen again when so many times as many rows went in. */
+/* Blocks, tokens and lists are chosen again when so many times as many rows were merged as there
+** were when they were chosen. */
 #define MERGE_GROWTH 2.5
 
-/* A rebuild that is spread over several merges reads so many rows again for each row that a merge
-** takes, and at least. */
+/* A rebuild is spread over several merges.  Each merges so many rows again for each row that it
+** takes, and INDEX_REBUILD_LEAST in any case. */
 #define MERGE_REBUILD_SHARE 3
 #ifndef INDEX_REBUILD_LEAST
 # define INDEX_REBUILD_LEAST 1000
@@ -33,8 +34,8 @@ typedef struct index_merge_state {
   index_layout before, layout;  /* the one on disk, and what it will be at the end */
   merge_generation generations[INDEX_MAX_GENERATIONS];
   size_t num_bytes;             /* of pairs in memory, of all columns */
-  sqlite3_int64 num_taken;      /* rows that it took, changed and new ones */
-  sqlite3_int64 done_until;     /* changed rows up to this id need not be noted any more */
+  sqlite3_int64 num_taken;      /* changed and new rows that it took */
+  sqlite3_int64 done_until;     /* changed rows up to this id are merged */
 } index_merge_state;
 
 /* -- Runs ------------------------------------------------------------------------------------ */
@@ -78,8 +79,7 @@ static int merge_flush(index_merge_state *merge){
 
 /* -- Rows ------------------------------------------------------------------------------------ */
 
-/* Adds the entries and zones of the row at which the statement stands: it has the id, then the
-** indexed columns. */
+/* Adds the entries and zones of a row, whose columns are the id, then the indexed columns. */
 static int merge_add_entries(index_merge_state *merge, int generation, sqlite3_stmt *row){
   const bloom_index *index = merge->index;
   merge_generation *of = &merge->generations[generation];
@@ -97,7 +97,7 @@ static int merge_add_entries(index_merge_state *merge, int generation, sqlite3_s
   return rc==SQLITE_OK && merge->num_bytes>=INDEX_MAX_BYTES ? merge_flush(merge) : rc;
 }
 
-/* Adds a row.  is_new: it lies behind what is covered. */
+/* Adds a row.  is_new: its id is above `covered`. */
 static int merge_add_row(index_merge_state *merge, sqlite3_stmt *row, int is_new){
   index_layout *layout = &merge->layout;
   const sqlite3_int64 id = sqlite3_column_int64(row, 0);
@@ -111,7 +111,7 @@ static int merge_add_row(index_merge_state *merge, sqlite3_stmt *row, int is_new
   return merge_add_entries(merge, layout->num_generations==2 && id<=layout->bound, row);
 }
 
-/* Keeps the words of a trigger that refused a row, which SQLite forgets with the next statement. */
+/* Keeps the message of a trigger that refused a row: SQLite's next statement would replace it. */
 static void merge_keep_words(const index_merge_state *merge, int rc){
   sqlite3_vtab *base = &merge->index->base;
   if( (rc & 0xff)!=SQLITE_CONSTRAINT || base->zErrMsg ) return;
@@ -168,7 +168,7 @@ static int merge_rows_from(index_merge_state *merge, sqlite3_int64 first, sqlite
 
 /* -- Generations ----------------------------------------------------------------------------- */
 
-/* Begins a generation by what is chosen now. */
+/* Sets *generation to one without rows, with the blocks, tokens and lists that were chosen. */
 static int merge_begin_generation(index_merge_state *merge, const index_choice *choice,
                                   uint32_t place, index_generation *generation){
   bloom_index *index = merge->index;
@@ -190,7 +190,7 @@ static int merge_begin_generation(index_merge_state *merge, const index_choice *
   return rc;
 }
 
-/* Makes ready to add to a generation of the layout. */
+/* Begins to add rows to a generation of the layout. */
 static int merge_open_generation(index_merge_state *merge, int number){
   bloom_index *index = merge->index;
   const index_generation *generation = &merge->layout.generations[number];
@@ -246,8 +246,8 @@ static int merge_end_rebuild(index_merge_state *merge){
   return rc;
 }
 
-/* Adds further rows to the second generation, at most max_rows.  It has none while its bound is the
-** lowest id. */
+/* Adds further rows to the second generation, at most max_rows; it has none if its bound is the
+** lowest id.  When it has all, it takes the place of the first. */
 static int merge_go_on_rebuild(index_merge_state *merge, sqlite3_int64 max_rows){
   const index_layout *layout = &merge->layout;
   int are_all = layout->bound==INT64_MAX, rc = SQLITE_OK;
@@ -281,7 +281,7 @@ static int merge_start(bloom_index *index, const index_layout *layout, index_mer
   return rc;
 }
 
-/* Writes all that is in memory, and then the layout. */
+/* Writes what is in memory, joins runs, writes the layout, and deletes what that does not name. */
 static int merge_finish(index_merge_state *merge){
   bloom_index *index = merge->index;
   index_layout *layout = &merge->layout;
@@ -310,8 +310,7 @@ static int merge_finish(index_merge_state *merge){
   return rc;
 }
 
-/* Sets *is_due to whether so much went in since blocks, tokens and lists were chosen that others,
-** *choice, are better now. */
+/* Sets *is_due to whether other blocks, tokens or lists, *choice, are better by now. */
 static int merge_is_rebuild_due(index_merge_state *merge, index_choice *choice, int *is_due){
   const bloom_index *index = merge->index;
   index_generation *generation = &merge->layout.generations[0];
@@ -335,7 +334,7 @@ static int merge_is_rebuild_due(index_merge_state *merge, index_choice *choice, 
   return rc;
 }
 
-/* Takes changed and new rows, at most max_rows, and goes on with a rebuild. */
+/* Takes changed and new rows, at most max_rows, and then rows of a rebuild. */
 static int merge_take_rows(index_merge_state *merge, sqlite3_int64 max_rows){
   const index_layout *layout = &merge->layout;
   sqlite3_int64 num_left = max_rows;
@@ -370,7 +369,7 @@ int bloom_index_merge_core(bloom_index *index, const index_layout *before, sqlit
   bloom_index_choice_free(&choice);
   if( rc==SQLITE_OK && !*wants_rebuild ){
     rc = merge_take_rows(merge, max_rows);
-    /* Where the numbers of blocks ran out, larger ones are to be chosen. */
+    /* If there are no numbers of blocks left, larger blocks are needed. */
     for(i=0; rc==SQLITE_FULL && i<merge->layout.num_generations; i++){
       const index_spans *spans = merge->generations[i].spans;
       *wants_rebuild |= spans && spans->num_spans==INDEX_MAX_SPANS;

@@ -1,9 +1,9 @@
 /*
 ** Entries in memory: what a merge adds before it writes a run.
 **
-** Those of keys are a list that is sorted in the end.  Of a text each block comes with hundreds, so
-** that a log of 80 MB has 30 million: these wait as gaps between the blocks of each list, which
-** need no sort, and take a byte or two each.
+** Those of keys are pairs, which are sorted in the end.  Texts have hundreds for each block, a log
+** of 80 MB 30 million: these are kept as the gaps between the blocks of each list, a byte or two
+** each, which need no sorting.
 */
 #include "index_merge.h"
 
@@ -19,8 +19,8 @@
 /* A chain of chunks: 4 bytes, the place of the next one, and 60 of gaps, 7 bits each. */
 #define PAIRS_CHUNK_BYTES 64
 typedef struct index_gaps {
-  uint32_t first, end; /* places in chunks: of the first one, and behind the last gap; or 0 */
-  uint32_t block;      /* the last one */
+  uint32_t first, end; /* places in chunks: of the first chunk, and behind the last gap; or 0 */
+  uint32_t block;      /* the last block */
 } index_gaps;
 
 int bloom_index_pairs_start(index_pairs *pairs, bloom_index *index,
@@ -59,7 +59,7 @@ static int pairs_chain(index_pairs *pairs){
     index_gaps *gaps = &pairs->gaps[pairs->list[i] >> INDEX_PAIR_BLOCK_BITS];
     const uint32_t block = (uint32_t)pairs->list[i] & INDEX_PAIR_BLOCK_MASK;
     uint32_t gap = block - gaps->block; /* modulo 2^32 */
-    /* Those of changed rows come before those of new rows, and may come back. */
+    /* Ids ascend, but spans are numbered as they came, and new rows follow changed ones. */
     pairs->is_unordered |= gaps->end>0 && block<=gaps->block;
     gaps->block = block;
     do{
@@ -206,7 +206,7 @@ static int pairs_sort(index_pairs *pairs){
 
 /* -- Taking ----------------------------------------------------------------------------------- */
 
-/* Lists the pairs of a chain, in place of others. */
+/* Puts the pairs of a chain in the list, in place of others. */
 static int pairs_unchain(index_pairs *pairs, uint32_t token){
   const index_gaps gaps = pairs->gaps[token];
   uint32_t chunk = gaps.first, block = 0, gap = 0, shift = 0;
