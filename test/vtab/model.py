@@ -36,7 +36,7 @@ EXPECTED = re.compile(
     r"|^no: |database schema has changed|foreign key mismatch|levels of trigger recursion|nested too deep|abort due to ROLLBACK|no such savepoint|cannot VACUUM|in progress|within a transaction"
     r"|no transaction|user-defined function raised|error in trigger tr_|columns? (specified )?in (view|trigger) tr_|another row available|cannot release|^unable to open database: $"
     r"|integer overflow|string or blob too big|ON CONFLICT clause does not match|string|callback requested|no such trigger: tr_")
-REFUSED = re.compile(r"bloom: .*(while another statement of this connection writes|every key may be in it|if its table or column was renamed, drop)")
+REFUSED = re.compile(r"bloom: .*(while another statement of this connection writes|every key may be in it|if its table or column was renamed, drop|so 'merge=N' cannot repair)")
 UNCERTAIN = "every key"
 
 

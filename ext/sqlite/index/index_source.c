@@ -208,10 +208,10 @@ static const char *triggers_after_update(const bloom_index *index, const bloom_t
 
 int bloom_index_source_read(bloom_index *index, const char *table, int is_create,
                             bloom_source *source){
-  const bloom_source_place place = {index->connection, "bloom_index", index->schema};
-  int rc = bloom_source_read(place, table, is_create, source, &index->base.zErrMsg);
+  const bloom_follower follower = index_follower(index);
+  int rc = bloom_source_read(&follower, table, is_create, source, &index->base.zErrMsg);
   if( rc==SQLITE_OK && is_create ){
-    rc = bloom_source_refuse_shadow(place, table, &index->base.zErrMsg);
+    rc = bloom_source_refuse_shadow(&follower, table, &index->base.zErrMsg);
   }
   if( rc!=SQLITE_OK || source->id_name ) return rc;
   return bloom_index_fail(index, "bloom_index: table %s has no rowid that can be named, being"
@@ -355,7 +355,7 @@ static int source_find(bloom_index *index, index_need need){
 }
 
 /* Fails unless index->config is the configuration in the file. */
-static int source_find_config(bloom_index *index){
+static int source_find_config(bloom_index *index, const bloom_follower *follower){
   int is_same = 1, rc = SQLITE_OK;
   if( index->config.checksum==0 ){ /* a command that changed it failed */
     bloom_index_config_free(&index->config);
@@ -367,8 +367,7 @@ static int source_find_config(bloom_index *index){
   }
   if( rc==SQLITE_OK && !index->is_steady ) rc = bloom_index_config_compare(index, &is_same);
   if( rc!=SQLITE_OK || is_same ) return rc;
-  return bloom_database_fail_replaced(index->connection->db, "bloom_index", index->name,
-                                      &index->base.zErrMsg);
+  return bloom_database_fail_replaced(follower, &index->base.zErrMsg);
 }
 
 int bloom_index_learn_encoding(bloom_index *index){
@@ -378,15 +377,15 @@ int bloom_index_learn_encoding(bloom_index *index){
 }
 
 int bloom_index_begin(bloom_index *index, index_need need){
-  int rc = bloom_database_locate(index->connection, "bloom_index", index->name, index->file,
-                                 &index->schema, &index->base.zErrMsg);
+  const bloom_follower follower = index_follower(index);
+  int rc = bloom_database_locate(&follower, index->file, &index->schema, &index->base.zErrMsg);
   index->is_steady = !bloom_database_may_be_swapped(index->connection->db, index->schema);
   if( rc!=SQLITE_OK ){
     index->is_checked = 0;
     bloom_index_statements_forget(index, 1);
   }
   if( rc!=SQLITE_OK || need==INDEX_NEED_PLACE ) return rc;
-  rc = source_find_config(index);
+  rc = source_find_config(index, &follower);
   if( rc==SQLITE_OK ) rc = bloom_index_learn_encoding(index);
   return rc==SQLITE_OK ? source_find(index, need) : rc;
 }

@@ -68,32 +68,31 @@ static int find_name(bloom_connection *connection, const void *file, char **sche
   return bloom_sql_end(row, rc);
 }
 
-int bloom_database_fail_replaced(
-  sqlite3 *db, const char *module, const char *name, char **error
-){
+int bloom_database_fail_replaced(const bloom_follower *follower, char **error){
+  sqlite3 *db = follower->connection->db;
   int is_on = 0;
   /* When an option changes, SQLite compiles all statements anew at their next run. */
   sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_QPSG, -1, &is_on);
   sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_QPSG, !is_on, &is_on);
   sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_QPSG, !is_on, &is_on);
   return bloom_fail_vtab(error, "%s: the database of %s was detached or replaced since this"
-                                " statement was prepared: run it again", module, name);
+                                " statement was prepared: run it again", follower->module,
+                         follower->name);
 }
 
 int bloom_database_locate(
-  bloom_connection *connection, const char *module, const char *name, const void *file,
-  char **schema, char **error
+  const bloom_follower *follower, const void *file, char **schema, char **error
 ){
   char *now;
   int rc;
-  if( bloom_database_file(connection->db, *schema)==file ) return SQLITE_OK;
-  rc = find_name(connection, file, &now);
+  if( bloom_database_file(follower->connection->db, *schema)==file ) return SQLITE_OK;
+  rc = find_name(follower->connection, file, &now);
   if( rc!=SQLITE_OK ) return rc;
   if( now ){
     sqlite3_free(*schema);
     *schema = now;
   }
-  return bloom_database_fail_replaced(connection->db, module, name, error);
+  return bloom_database_fail_replaced(follower, error);
 }
 
 /* -- Triggers ------------------------------------------------------------------------------- */

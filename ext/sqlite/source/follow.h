@@ -7,6 +7,25 @@
 
 #include "sql.h"
 
+/* -- The virtual table ---------------------------------------------------------------------- */
+
+/* Sets *is_own to whether bloom made an object of the schema for the virtual table data.  table is
+** that of the object, or the object's own name.  SQLITE_OK or SQLITE_NOMEM. */
+typedef int bloom_is_own(
+  const void *data, const char *name, const char *table, const char *sql, int *is_own
+);
+
+/* A virtual table that follows a source by triggers. */
+typedef struct bloom_follower {
+  bloom_connection *connection;
+  const char *module, *schema, *name;
+  const char *guarded;         /* the suffix of the table that has the guard: "_new" */
+  const char *written;         /* of the table that its triggers write to */
+  bloom_is_own *is_own;        /* of triggers */
+  bloom_is_own *is_own_table;
+  const void *data;            /* of these two */
+} bloom_follower;
+
 /* -- Commands ------------------------------------------------------------------------------- */
 
 /*
@@ -61,15 +80,12 @@ void *bloom_database_file(sqlite3 *db, const char *schema);
 ** is read or written.  If not, fails, and sets *schema, to be freed, to the name that the file has
 ** now, if it has one. */
 int bloom_database_locate(
-  bloom_connection *connection, const char *module, const char *name, const void *file,
-  char **schema, char **error
+  const bloom_follower *follower, const void *file, char **schema, char **error
 );
 
 /* Fails because a statement would read another file than its object was made for.  All statements
 ** of the connection are compiled anew at their next run. */
-int bloom_database_fail_replaced(
-  sqlite3 *db, const char *module, const char *name, char **error
-);
+int bloom_database_fail_replaced(const bloom_follower *follower, char **error);
 
 /* Returns 1 if another file can have come under a compiled statement without a new address of the
 ** file's object: after sqlite3_deserialize(), which opens databases of the VFS memdb. */
@@ -96,23 +112,6 @@ static inline int bloom_can_read_in_best_index(void){
 ** again, triggers put back from their text, has triggers that come after the guard in
 ** sqlite_schema, by rowid: VACUUM and ALTER keep that order.
 */
-
-/* Sets *is_own to whether bloom made an object of the schema for the virtual table data.  table is
-** that of the object, or the object's own name.  SQLITE_OK or SQLITE_NOMEM. */
-typedef int bloom_is_own(
-  const void *data, const char *name, const char *table, const char *sql, int *is_own
-);
-
-/* A virtual table that follows a source by triggers. */
-typedef struct bloom_follower {
-  bloom_connection *connection;
-  const char *module, *schema, *name;
-  const char *guarded;         /* the suffix of the table that has the guard: "_new" */
-  const char *written;         /* of the table that its triggers write to */
-  bloom_is_own *is_own;        /* of triggers */
-  bloom_is_own *is_own_table;
-  const void *data;            /* of these two */
-} bloom_follower;
 
 typedef struct bloom_trigger {
   char *name;

@@ -5,7 +5,7 @@
 #define BLOOM_SQLITE_SOURCE_SOURCE_H
 
 #include "equality.h"
-#include "sql.h"
+#include "follow.h"
 
 typedef struct bloom_source_column {
   char *name;
@@ -30,22 +30,17 @@ typedef struct bloom_source {
   char *id_name;     /* its name, or one of the rowid's that no column has; NULL: there is none */
 } bloom_source;
 
-/* Where a source is, and the module, which errors name. */
-typedef struct bloom_source_place {
-  bloom_connection *connection;
-  const char *module, *schema;
-} bloom_source_place;
-
 /* Fails for a shadow table, of which SQLite tells from 3.37 on.  For CREATE alone, as SQLite
 ** compiles all views of the schema. */
-int bloom_source_refuse_shadow(bloom_source_place place, const char *table, char **error);
+int bloom_source_refuse_shadow(const bloom_follower *follower, const char *table, char **error);
 
 /* Reads a table's columns, and what its rowid is called.  SQLITE_ERROR with *error set where there
 ** is no such table, or it is a view or a virtual table.  If an authorizer hides PRAGMA table_xinfo:
 ** is_strict: SQLITE_AUTH; else source->is_partial is set.  The caller calls bloom_source_free() in
 ** any case. */
 int bloom_source_read(
-  bloom_source_place place, const char *table, int is_strict, bloom_source *source, char **error
+  const bloom_follower *follower, const char *table, int is_strict, bloom_source *source,
+  char **error
 );
 void bloom_source_free(bloom_source *source);
 

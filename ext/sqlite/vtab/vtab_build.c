@@ -271,7 +271,7 @@ static int create_pages(bloom_vtab *vtab){
 }
 
 int bloom_vtab_make(bloom_vtab *vtab){
-  const bloom_source_place place = {vtab->connection, "bloom", vtab->schema};
+  const bloom_follower follower = bloom_vtab_follower(vtab);
   bloom_vtab_args *args = vtab->args.table ? &vtab->args : NULL;
   bloom_vtab_layout layout = {.num_layers = 0};
   bloom_vtab_left left = {0}; /* what CREATE takes over */
@@ -283,7 +283,7 @@ int bloom_vtab_make(bloom_vtab *vtab){
   if( have_keys && args==NULL ) return SQLITE_OK;
   vtab->has_layout = 0;
   if( args ){
-    rc = bloom_source_refuse_shadow(place, args->table, &vtab->base.zErrMsg);
+    rc = bloom_source_refuse_shadow(&follower, args->table, &vtab->base.zErrMsg);
     if( rc==SQLITE_OK ) rc = bloom_vtab_read_source(vtab, args, &layout);
     if( rc==SQLITE_OK ) rc = check_can_read(vtab, args, 0);
     if( rc==SQLITE_OK && bloom_sql_has_two_writers(vtab->connection) ){

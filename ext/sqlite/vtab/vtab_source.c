@@ -390,8 +390,8 @@ static int find_namesakes(bloom_vtab *vtab, const bloom_source *source, bloom_vt
 
 int bloom_vtab_read_source(bloom_vtab *vtab, bloom_vtab_args *args, bloom_vtab_layout *layout){
   bloom_source source;
-  const bloom_source_place place = {vtab->connection, "bloom", vtab->schema};
-  int i, rc = bloom_source_read(place, args->table, 1, &source, &vtab->base.zErrMsg);
+  const bloom_follower follower = bloom_vtab_follower(vtab);
+  int i, rc = bloom_source_read(&follower, args->table, 1, &source, &vtab->base.zErrMsg);
   if( rc==SQLITE_OK ) rc = replace_name(&args->table, source.name);
   sqlite3_free(args->default_value);
   sqlite3_free(args->id);
@@ -536,12 +536,12 @@ static int check_schema(bloom_vtab *vtab){
 }
 
 int bloom_vtab_open(bloom_vtab *vtab, bloom_vtab_need need){
+  const bloom_follower follower = bloom_vtab_follower(vtab);
   const int is_look_up = need==BLOOM_VTAB_LOOK_UP;
   int rc;
   /* While a reader is open, its file keeps its name. */
   if( !is_look_up || vtab->reader==NULL ){
-    rc = bloom_database_locate(vtab->connection, "bloom", vtab->name, vtab->file, &vtab->schema,
-                               &vtab->base.zErrMsg);
+    rc = bloom_database_locate(&follower, vtab->file, &vtab->schema, &vtab->base.zErrMsg);
     if( rc!=SQLITE_OK ){
       vtab->is_checked = vtab->has_layout = 0;
       bloom_vtab_close_reader(vtab);
