@@ -176,21 +176,22 @@ static int zones_span_of(const bloom_index *index, int key, sqlite3_value *value
 
 /* -- Asking ---------------------------------------------------------------------------------- */
 
-/* Returns the keys of texts that begin with bytes between those of first and those of last. */
-static bloom_zone_span zone_of_beginnings(const uint8_t *first, const uint8_t *last,
-                                          size_t num_bytes){
+/* Returns the keys of texts that begin with ASCII bytes between those of first and those of last. */
+static bloom_zone_span zone_of_beginnings(bloom_zone_order order, const uint8_t *first,
+                                          const uint8_t *last, size_t num_bytes){
   uint8_t text[BLOOM_ZONE_TEXT_BYTES + 1];
-  bloom_zone_span span = bloom_zone_of_text(first, num_bytes, BLOOM_ZONE_BINARY, 0);
+  bloom_zone_span span = bloom_zone_of_text(first, num_bytes, order, 0);
   memcpy(text, last, num_bytes);
   text[num_bytes] = 0x80; /* all that may stand there */
-  span.max = bloom_zone_of_text(text, num_bytes + 1, BLOOM_ZONE_BINARY, 1).max;
+  span.max = bloom_zone_of_text(text, num_bytes + 1, order, 1).max;
   return span;
 }
 
 /* Appends what a pattern of LIKE or GLOB asks for: at most three spans. */
 static void zones_ask_pattern(const bloom_index *index, index_condition_kind kind,
                               sqlite3_value *value, index_zone_test *test){
-  const bloom_equality equality = index->config.keys[test->key].equality;
+  const bloom_zone_order order = bloom_index_zone_order(index, test->key);
+  const bloom_column_kind column = index->config.keys[test->key].equality.kind;
   bloom_zone_span *next = test->spans + test->num_spans;
   const unsigned char *text = NULL;
   uint8_t upper[BLOOM_ZONE_TEXT_BYTES], lower[BLOOM_ZONE_TEXT_BYTES];
@@ -200,29 +201,25 @@ static void zones_ask_pattern(const bloom_index *index, index_condition_kind kin
   if( num_bytes>sizeof(upper) ) num_bytes = sizeof(upper);
   for(i=0; i<num_bytes; i++){
     const int is_letter = (text[i] | 0x20)>='a' && (text[i] | 0x20)<='z';
-    const int is_any_case = is_letter && kind==INDEX_LIKE;
-    const int is_folded = is_letter && equality.collation==BLOOM_COLLATION_NOCASE;
-    upper[i] = is_folded ? text[i] | 0x20 : is_any_case ? text[i] & 0xdf : text[i];
-    lower[i] = is_folded || is_any_case ? text[i] | 0x20 : text[i];
+    const int is_in_any_case = is_letter && kind==INDEX_LIKE;
+    upper[i] = is_in_any_case ? text[i] & 0xdf : text[i];
+    lower[i] = is_in_any_case ? text[i] | 0x20 : text[i];
   }
   /* Other types become texts, of which digits, signs and infinity are numbers'. */
   if( num_bytes==0 ){
     *next++ = bloom_zone_everything;
-  }else if( equality.kind!=BLOOM_COLUMN_TEXT && strchr("-0123456789Ii", text[0]) ){
+  }else if( column!=BLOOM_COLUMN_TEXT && strchr("-0123456789Ii", text[0]) ){
     *next++ = bloom_zone_hull(bloom_zone_of_number(-1e300*1e300, 1),
                               bloom_zone_of_number(1e300*1e300, 1));
-  }
-  if( equality.collation==BLOOM_COLLATION_RTRIM ){
-    while( num_bytes>0 && upper[num_bytes-1]==' ' ) num_bytes--;
   }
   /* Between those that begin with an upper and with a lower letter are many others. */
   if( num_bytes>0 && upper[0]!=lower[0] ){
     const uint8_t first = upper[0];
     upper[0] = lower[0];
-    *next++ = zone_of_beginnings(upper, lower, num_bytes);
+    *next++ = zone_of_beginnings(order, upper, lower, num_bytes);
     upper[0] = lower[0] = first;
   }
-  *next++ = zone_of_beginnings(upper, lower, num_bytes);
+  *next++ = zone_of_beginnings(order, upper, lower, num_bytes);
   test->num_spans = (size_t)(next - test->spans);
 }
 
