@@ -1,19 +1,19 @@
 /*
 ** Zones: the smallest and largest values of some blocks' rows, for <, <=, >, >=, BETWEEN and =.
 **
-** A value becomes a key: a class byte (numbers before texts before BLOBs, as SQLite sorts
-** them) and 23 bytes, so that memcmp() orders keys as SQLite orders values.  Different values
-** may share a key, and a value may have a span of keys, where it is a number to one comparison
-** and a text to another.  So has a query: a zone may match where one
-** of its spans overlaps one of the query's.  All comparisons are <= and >=, so what is cut off a
-** text needs no rounding.
+** A value has a key: a byte for its class (numbers before texts before BLOBs, as SQLite sorts them)
+** and 23 bytes, so that memcmp() orders keys as SQLite orders values.  Different values may share a
+** key.  A value that is a number to one comparison and a text to another has a span of keys, and so
+** has what a query asks for: a zone may match where one of its spans overlaps one of the query's.
+** Spans include both ends, so that a text is cut off without rounding.
 **
-** A zone has two spans, divided at the largest gap between its values: of two writers a day
-** apart each has its own, and a few zeros do not widen the rest.  No value's span is divided.
-** So two conditions on one column, as BETWEEN is, may be asked of one span at a time.
+** A zone has two spans, divided at the largest gap between its values: two writers whose times are
+** a day apart have one each, and a few zeros do not widen the rest.  A value's span is never
+** divided.  So all conditions on a column, as the two of BETWEEN, may be tested with one span at a
+** time.
 **
-** Zones are packed in rows of 32, without the bytes with which all keys of a row begin: a number
-** takes 3 to 5 bytes then, and an ISO time 6 to 9.
+** Rows of 32 zones are packed without the bytes with which all their keys begin: a number takes 3
+** to 5 bytes then, and an ISO time 6 to 9.
 */
 #ifndef BLOOM_CORE_ENTRIES_ZONE_H
 #define BLOOM_CORE_ENTRIES_ZONE_H
@@ -34,12 +34,12 @@ typedef struct bloom_zone_key {
   uint8_t bytes[1 + BLOOM_ZONE_TEXT_BYTES];
 } bloom_zone_key;
 
-/* Both belong to it; min above max: nothing does. */
+/* The keys from min to max; none if min is above max. */
 typedef struct bloom_zone_span {
   bloom_zone_key min, max;
 } bloom_zone_span;
 
-/* Its spans are in ascending order, without a key in common; an empty one comes last. */
+/* Its spans ascend, and have no key in common; an empty one is the last. */
 typedef struct bloom_zone {
   bloom_zone_span spans[2];
   int has_null; /* NULL has no key */
@@ -57,13 +57,12 @@ typedef enum bloom_zone_operator {
 
 /* -- Keys --------------------------------------------------------------------------------- */
 
-/* Returns the keys of a number, by the REAL nearest to it, which is no NaN; inexact: and the REALs
-** next to that. */
+/* Returns the key of a REAL, which is no NaN; is_inexact: and those of the REALs next to it. */
 bloom_zone_span bloom_zone_of_number(double real, int is_inexact);
 
-/* Returns the keys of a text in UTF-8, which may be ill-formed and have NULs; (NULL, 0) is empty.
-** is_ascii: what is not ASCII has another order, or more than one form, so of such a text the keys
-** are all that begin like it up to there. */
+/* Returns the key of a text in UTF-8, which may be ill-formed and have NULs; (NULL, 0) is empty.
+** is_ascii: the keys of all texts that begin with what is before its first byte that is not ASCII,
+** where such bytes are in another order, or one text has several forms. */
 bloom_zone_span bloom_zone_of_text(const uint8_t *text, size_t num_bytes, bloom_zone_order order,
                                    int is_ascii);
 
@@ -78,8 +77,8 @@ bloom_zone_span bloom_zone_hull(bloom_zone_span a, bloom_zone_span b);
 /* Returns a number below 0, 0 or above 0, as a sorts before b, with it or behind it. */
 int bloom_zone_compare(const bloom_zone_key *a, const bloom_zone_key *b);
 
-/* A value that has a key.  Of a text the 0s and 0xffs at its end are missing, so its own key is
-** that one or a lower one.  BLOBs have none, and NULL's is infinity below all numbers. */
+/* A value of a key.  0s and 0xffs at the end of a text are left out: the value's own key is that
+** one or a lower one.  The least key has -infinity; those of BLOBs, and above, have none. */
 typedef struct bloom_zone_value {
   enum { BLOOM_ZONE_NO_VALUE, BLOOM_ZONE_NUMBER, BLOOM_ZONE_TEXT } kind;
   double real;
@@ -100,14 +99,14 @@ extern const bloom_zone bloom_zone_empty;
 /* Returns 1 if a zone has a value, or NULL. */
 int bloom_zone_is_there(const bloom_zone *zone);
 
-/* Adds the span of a value, an empty one being that of NULL; 1 if that changed the zone.  Of three
-** spans those become one between which the smaller gap is. */
+/* Adds the span of a value; an empty one is NULL's.  Of three spans it joins the two with the
+** smaller gap.  Returns 1 if the zone changed. */
 int bloom_zone_add(bloom_zone *zone, bloom_zone_span span);
 
 /* Adds all that another zone has. */
 void bloom_zone_unite(bloom_zone *zone, const bloom_zone *other);
 
-/* Returns 1 if one of a zone's spans has all of a value's; of NULL's, if it has NULL. */
+/* Returns 1 if one of a zone's spans includes a value's; for an empty one, if the zone has NULL. */
 int bloom_zone_has(const bloom_zone *zone, const bloom_zone_span *span);
 
 /* -- Packed -------------------------------------------------------------------------------- */
@@ -121,8 +120,8 @@ int bloom_zone_has(const bloom_zone *zone, const bloom_zone_span *span);
 ** bytes it takes. */
 size_t bloom_zone_row_pack(const bloom_zone *zones, uint64_t number, uint64_t rowid, uint8_t *out);
 
-/* Reads it; 0 if it is damaged, or another's.  The spans of texts may be larger than they were by
-** what sorts directly behind their largest one. */
+/* Reads a row; 0 if it is damaged, or not that of this number and rowid.  The greatest key of a
+** span of texts may be higher than it was: bytes that were cut off are 0xff. */
 int bloom_zone_row_unpack(const uint8_t *bytes, size_t num_bytes, uint64_t number, uint64_t rowid,
                           bloom_zone *zones);
 
@@ -131,10 +130,10 @@ int bloom_zone_row_unpack(const uint8_t *bytes, size_t num_bytes, uint64_t numbe
 /* Returns the range of keys of all values for which `value comparison asked` may be true. */
 bloom_zone_span bloom_zone_asked(bloom_zone_operator comparison, bloom_zone_span asked);
 
-/* Sorts spans and joins those that meet; returns how many are left. */
+/* Sorts spans, joins those that overlap, and leaves out empty ones.  Returns how many are left. */
 size_t bloom_zone_sort(bloom_zone_span *spans, size_t num_spans);
 
-/* Returns 1 if a span overlaps one of those asked, which are sorted. */
+/* Returns 1 if a span overlaps one of those asked, which bloom_zone_sort() has sorted. */
 int bloom_zone_meets(const bloom_zone_span *span, const bloom_zone_span *asked, size_t num_asked);
 
 #endif

@@ -53,7 +53,7 @@ static int args_read_column(bloom_index *index, bloom_token name, index_config *
   return key->name ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* Returns 1 if an argument is the option, and no column in quotes. */
+/* Returns 1 if an argument is the option `unmerged`, and no column in quotes. */
 static int args_is_unmerged(bloom_token first){
   return bloom_token_is(first, "unmerged") && bloom_token_after(first).num_chars==0;
 }
@@ -67,12 +67,13 @@ static int args_read(bloom_index *index, int num_args, const char *const *texts,
   for(i=0; i<num_args && rc==SQLITE_OK; i++){
     const bloom_token first = bloom_token_first(texts[i]);
     if( first.kind=='a' && bloom_token_after(first).kind=='=' ){
-      /* One that bloom 1.2 made may have options. */
+      /* An index of bloom 1.2 may have options. */
       if( is_new ) rc = args_refuse_option(index, first);
     }else if( is_new && i==num_args - 1 && config->num_keys>0 && args_is_unmerged(first) ){
       config->is_unmerged = 1;
     }else if( config->source ){
-      /* One that is made has a column that is called unmerged, or a table too many to drop. */
+      /* When an index is opened, `unmerged` may be a column: it is read as one, which at worst is
+      ** one table too many to drop. */
       if( config->num_keys<INDEX_MAX_KEYS || is_new || !args_is_unmerged(first) ){
         rc = args_read_column(index, first, config);
       }
@@ -107,8 +108,8 @@ static const char *columns_declared_type(const bloom_source_column *column){
   }
 }
 
-/* Declares the indexed columns, and returns their number: where the source is gone, DROP must find
-** a table all the same, and a query of an indexed column is told why. */
+/* Declares the indexed columns, where the source is gone: DROP must find a table all the same, and
+** a query of an indexed column fails with the reason.  Returns how many. */
 static int columns_declare_keys(const bloom_index *index, sqlite3_str *sql){
   int i, j, num_declared = 0;
   for(i=0; i<index->config.num_keys; i++){
@@ -138,7 +139,7 @@ static char *columns_declaration(bloom_index *index){
                         column->is_not_null ? " NOT NULL" : "");
   }
   if( columns->num_columns==0 ) num_declared = columns_declare_keys(index, sql);
-  /* A column of the source that got the index's name since takes the commands, too. */
+  /* A column of the source may have been given the index's name since: it takes the commands. */
   index->command_column = bloom_source_find(columns, index->name);
   if( index->command_column<0 && num_declared<sqlite3_limit(index->connection->db,
                                                             SQLITE_LIMIT_COLUMN, -1) ){
@@ -180,8 +181,8 @@ bloom_index *bloom_index_new(bloom_connection *connection, const char *schema, c
   return NULL;
 }
 
-/* Finds the columns whose collation the connection does not have: SQLite would declare no table
-** with them. */
+/* Sets has_no_collation of columns whose collation the connection does not have: SQLite would
+** refuse the declaration. */
 static int index_check_collations(bloom_index *index){
   int i, rc = SQLITE_OK;
   for(i=0; i<index->columns.num_columns && rc==SQLITE_OK; i++){
@@ -198,7 +199,7 @@ static int index_check_collations(bloom_index *index){
   return rc;
 }
 
-/* Tells SQLite the columns.  It makes an authorizer's refusal, too, SQLITE_ERROR. */
+/* Declares the columns to SQLite, which returns SQLITE_ERROR for an authorizer's refusal, too. */
 static int index_declare(bloom_index *index){
   char *declaration = columns_declaration(index);
   int rc = declaration ? sqlite3_declare_vtab(index->connection->db, declaration) : SQLITE_NOMEM;
@@ -216,7 +217,8 @@ static int index_drop(bloom_index *index){
 
 /* -- Making and opening, as SQLite calls it ------------------------------------------------ */
 
-/* Sets *has_state to whether a copy without virtual tables left a state with a right checksum. */
+/* Sets *has_state to whether there is a NAME_state with a right checksum: a copy of a database
+** without its virtual tables has one. */
 static int index_find_state(const bloom_index *index, int *has_state){
   bloom_index *left = bloom_index_new(index->connection, index->schema, index->name);
   const int rc = left ? bloom_index_config_read(left) : SQLITE_NOMEM;
@@ -225,7 +227,7 @@ static int index_find_state(const bloom_index *index, int *has_state){
   return rc;
 }
 
-/* Makes all of an index of which config and declaration are good. */
+/* Makes the tables and triggers of an index, and fills it, unless config.is_unmerged. */
 static int index_make(bloom_index *index){
   const sqlite3_int64 last_rowid = sqlite3_last_insert_rowid(index->connection->db);
   char *names = NULL;
@@ -255,7 +257,7 @@ static int index_make(bloom_index *index){
   return rc;
 }
 
-/* Checks the command's column, which has the index's name, and must hide neither a column nor the
+/* Checks that the column for commands, which has the index's name, hides neither a column nor the
 ** rowid. */
 static int index_name_check(bloom_index *index, const char *name){
   if( bloom_source_find(&index->columns, name)>=0 ){
@@ -266,7 +268,7 @@ static int index_name_check(bloom_index *index, const char *name){
   return bloom_index_fail(index, "bloom_index: the index cannot be called %s: the rowid is", name);
 }
 
-/* Reads the source of an index that is made. */
+/* Reads the source of a new index, and sets config.source to its name as the schema has it. */
 static int index_read_source(bloom_index *index){
   char *name = index->config.source;
   const int rc = bloom_index_source_read(index, name, 1, &index->columns);
@@ -276,7 +278,7 @@ static int index_read_source(bloom_index *index){
   return index->config.source ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* Ends xCreate or xConnect: the index, or its message, is SQLite's. */
+/* Ends xCreate or xConnect: hands the index, or the message of its failure, to SQLite. */
 static int index_end(bloom_index *index, int rc, sqlite3_vtab **vtab, char **error){
   rc = bloom_index_failure(index, rc);
   if( rc==SQLITE_OK ){
@@ -321,7 +323,7 @@ static int index_create(sqlite3 *db, void *connection, int num_args, const char 
   return index_end(index, rc, vtab, error);
 }
 
-/* Takes the source's columns; of one that is gone there are none, and queries say so. */
+/* Reads the source's columns.  If it is gone there are none, and queries say so. */
 static int index_connect_source(bloom_index *index){
   int rc = bloom_index_begin(index, INDEX_NEED_SOURCE);
   if( rc==SQLITE_ERROR ){
@@ -334,8 +336,8 @@ static int index_connect_source(bloom_index *index){
   return SQLITE_OK;
 }
 
-/* Declares for an index that cannot be used the columns of the table that CREATE named, if that
-** is there: so what a query names is found, and the plan's error says what is wrong. */
+/* Reads, for an index that cannot be used, the columns of the table that CREATE named, if that is
+** there: a query of these columns fails with the reason. */
 static int index_connect_damaged(bloom_index *index){
   const int rc = bloom_index_source_read(index, index->arguments.source, 0, &index->columns);
   if( rc==SQLITE_OK || rc==SQLITE_NOMEM ) return rc;
@@ -414,7 +416,7 @@ static int index_command(bloom_index *index, sqlite3_value *value){
   return SQLITE_CORRUPT_VTAB;
 }
 
-/* Names the table to write to, which may have been renamed. */
+/* Fails, and names the table to write to, which may have been renamed. */
 static int index_say_read_only(bloom_index *index){
   const int rc = bloom_index_begin(index, INDEX_NEED_SOURCE);
   if( bloom_sql_is_fatal(rc) || index->damage ) return rc;
@@ -449,10 +451,9 @@ static int index_begin(sqlite3_vtab *vtab){
   return SQLITE_OK;
 }
 
-/* Returns 1 for suffixes of shadow tables.  Not changed: triggers write there for programs without
-** bloom, on connections that keep shadow tables from being written, too.  Not state: such a
-** connection would not read the guard on it.  Not canary, nor entries_raw: they may be the
-** user's. */
+/* Returns 1 for suffixes of shadow tables, which defensive connections keep from being written.
+** changed is none: triggers write there, of programs without bloom, too.  state is none: such a
+** connection would not read the guard on it.  canary and entries_raw may be the user's. */
 static int index_shadow_name(const char *suffix){
   const char *number = "";
   if( sqlite3_stricmp(suffix, "spans")==0 ) return 1;

@@ -1,30 +1,30 @@
 /*
-** Zones of the columns with RANGE: where they are, and asking them.
+** Zones of the columns with RANGE: rows of NAME_zonesN, look-ups and merges.
 **
-** A zone is the least and the greatest values of the rows in 2^z blocks whose numbers follow each
-** other; z is the generation's, and a zone lies within a span.  So the zone of a row is found by
-** the row's block, whatever the order in which rows come.
+** A zone has the least and the greatest values of the rows in 2^z blocks whose numbers follow each
+** other; z is the generation's, and a zone lies within a span.  So a row's block tells its zone,
+** whatever the order in which rows come.
 **
-** NAME_zonesN(data BLOB) of such a column has a row for 32 zones that have a row of the source,
-** and a directory for each 32 of these, with or without: an entry is the union of a row's zones,
-** and empty where there is no row.  The rowid is (2*place + level) * 2^32 + number; row or entry n
-** is that of zones, or rows, 32n and up.  ../../core/entries/zone.c has the bytes.
+** NAME_zonesN(data BLOB) has two kinds of rows.  A row of zones has 32 zones, and exists if one of
+** them has a row of the source.  A directory has an entry for each of 32 rows of zones: the union
+** of its zones, empty where that row does not exist.  The rowid is (2*place + level) * 2^32 + n,
+** where row n has the zones, and directory n the entries, 32n to 32n + 31.  The bytes are in
+** ../../core/entries/zone.c.
 **
-** As long as a layout names them zones and directories only grow, and the directory is written
-** after its rows: whatever a merge that stops half-way leaves is no less than there was.  How many
-** directories there are follows from the number of spans, so a row that is missing is damage.  What
-** lies behind is not looked at.
+** While a layout names them, zones and directories only grow, and a directory is written after its
+** rows: what a merge that stops half-way leaves has all that there was.  The number of spans tells
+** how many directories there are, so a missing row is damage.  Further rows are not read.
 */
 #include "index_values.h"
 
 #include <string.h>
 
-/* Spans are numbered one after the other, and so are directories if none is less than a span. */
+/* Then the directories of a generation's spans have the numbers 0 and up, without a gap. */
 _Static_assert(2*BLOOM_ZONES_LG>=INDEX_SPAN_LG, "a directory has whole spans");
 
 /* -- Rows ------------------------------------------------------------------------------------ */
 
-/* Returns the rowid of a row of a generation that has a place. */
+/* Returns the rowid of a row, of the generation with this place. */
 static sqlite3_int64 zones_rowid(uint32_t place, index_zone_level level, uint32_t number){
   return (sqlite3_int64)((2*(uint64_t)place + level) << 32 | number);
 }
@@ -34,7 +34,7 @@ uint32_t bloom_index_zones_num_directories(const index_generation *generation){
   return ((generation->num_spans << INDEX_SPAN_LG) + (1u << blocks_lg) - 1) >> blocks_lg;
 }
 
-/* Looks for a row: SQLITE_ROW or SQLITE_DONE.  The statement is for the caller to give back. */
+/* Looks for a row: SQLITE_ROW or SQLITE_DONE.  The caller gives *row back. */
 static int zones_find(bloom_index *index, int key, sqlite3_int64 rowid, sqlite3_stmt **row){
   int rc = bloom_index_statement_take(index, INDEX_USE_ENTRIES + key, row, "SELECT z.data FROM"
                                       " \"%w\".\"%w_zones%d\" AS z WHERE z.rowid = ?1",
@@ -62,8 +62,8 @@ int bloom_index_zones_read(bloom_index *index, const index_generation *generatio
 
 /* -- Looking up ------------------------------------------------------------------------------ */
 
-/* Returns 1 if one span of a zone, or NULL, meets all tests of its column: a row has one value for
-** all of them. */
+/* Returns 1 if one span of a zone, or NULL, meets all tests of a column: a row has one value, which
+** lies in one span, for all of them. */
 static int zones_pass(const bloom_zone *zone, const index_zone_test *tests, int num_tests, int key){
   int half, i;
   for(half=0; half<(zone->has_null ? 3 : 2); half++){
@@ -77,7 +77,7 @@ static int zones_pass(const bloom_zone *zone, const index_zone_test *tests, int 
   return 0;
 }
 
-/* What is looked for. */
+/* Arguments of bloom_index_zones_look_up(). */
 typedef struct zones_search {
   bloom_index *index;
   const index_generation *generation;
@@ -88,12 +88,12 @@ typedef struct zones_search {
   index_block_set *result;
 } zones_search;
 
-/* Returns the first block at or behind one that matters. */
+/* Returns the first block at or behind `block` that may be added. */
 static uint32_t zones_next_block(const zones_search *search, uint32_t block){
   return search->within ? bloom_index_blocks_next(search->within, block) : block;
 }
 
-/* Adds the blocks of a row's zones, or of those in a directory's rows. */
+/* Adds the blocks of zones that meet the tests: of one row of zones, or of a directory's rows. */
 static int zones_search_row(const zones_search *search, index_zone_level level, uint32_t number){
   const index_generation *generation = search->generation;
   const uint32_t blocks_lg = generation->zone_lg + (level==INDEX_ZONES ? 0 : BLOOM_ZONES_LG);
@@ -134,7 +134,7 @@ int bloom_index_zones_look_up(bloom_index *index, const index_generation *genera
 /* == Keys ============================================================================== */
 
 /*
-** The keys of values in zones: by which a row is in its zone, and by which conditions ask.
+** The keys of values: those that a merge adds to a zone, and those that a condition asks for.
 */
 
 /* Sets *span to the keys of a value as a text.  SQLITE_OK or SQLITE_NOMEM. */
@@ -149,21 +149,22 @@ static int zone_text(const bloom_index *index, int key, sqlite3_value *value, in
   return SQLITE_OK;
 }
 
-/* Sets *span to the keys by which a value is in its zone: of a text that may be a number those of
-** both.  is_inexact: with the REALs next to such a number, which another SQLite may read.
-** SQLITE_OK or SQLITE_NOMEM. */
+/* Sets *span to the keys that a row's value adds to its zone.  A text that may be a number adds the
+** keys of both; is_inexact: and of the REALs next to the number, which another SQLite may make of
+** it.  SQLITE_OK or SQLITE_NOMEM. */
 static int zones_span_of(const bloom_index *index, int key, sqlite3_value *value, int is_inexact,
                          bloom_zone_span *span){
   const int type = sqlite3_value_type(value);
   const double real = type==SQLITE_BLOB ? 0 : sqlite3_value_double(value);
-  /* SQLite before 3.40 stores such a text, and compares its last byte, which conversions lose. */
+  /* SQLite before 3.40 stores texts of an odd number of bytes, and compares the last one, which
+  ** sqlite3_value_text() drops. */
   const int is_odd = type==SQLITE_TEXT && index->letter_bytes==2
     && sqlite3_value_bytes16(value)%2!=0;
   bloom_zone_span text;
   int rc;
   *span = type==SQLITE_NULL ? bloom_zone_nothing
       : bloom_zone_of_number(real, is_inexact && type==SQLITE_TEXT);
-  /* LIKE finds a BLOB, and infinity as 'Inf', by ranges that they are not in. */
+  /* LIKE 'begin%' finds BLOBs, and infinity as 'Inf', outside of the range that SQLite makes. */
   if( type==SQLITE_BLOB || is_odd ) *span = bloom_zone_everything;
   if( type==SQLITE_FLOAT && real - real!=0 ) *span = bloom_zone_hull(*span, bloom_zone_of_texts);
   if( type!=SQLITE_TEXT || is_odd ) return SQLITE_OK;
@@ -176,7 +177,8 @@ static int zones_span_of(const bloom_index *index, int key, sqlite3_value *value
 
 /* -- Asking ---------------------------------------------------------------------------------- */
 
-/* Returns the keys of texts that begin with ASCII bytes between those of first and those of last. */
+/* Returns the keys of texts that begin with bytes between those of first and those of last, which
+** are ASCII. */
 static bloom_zone_span zone_of_beginnings(bloom_zone_order order, const uint8_t *first,
                                           const uint8_t *last, size_t num_bytes){
   uint8_t text[BLOOM_ZONE_TEXT_BYTES + 1];
@@ -205,14 +207,14 @@ static void zones_ask_pattern(const bloom_index *index, index_condition_kind kin
     upper[i] = is_in_any_case ? text[i] & 0xdf : text[i];
     lower[i] = is_in_any_case ? text[i] | 0x20 : text[i];
   }
-  /* Other types become texts, of which digits, signs and infinity are numbers'. */
+  /* LIKE compares numbers as texts, which begin with a digit, a sign, or as 'Inf'. */
   if( num_bytes==0 ){
     *next++ = bloom_zone_everything;
   }else if( column!=BLOOM_COLUMN_TEXT && strchr("-0123456789Ii", text[0]) ){
     *next++ = bloom_zone_hull(bloom_zone_of_number(-1e300*1e300, 1),
                               bloom_zone_of_number(1e300*1e300, 1));
   }
-  /* Between those that begin with an upper and with a lower letter are many others. */
+  /* Two spans: between texts that begin with A and with a there are many others. */
   if( num_bytes>0 && upper[0]!=lower[0] ){
     const uint8_t first = upper[0];
     upper[0] = lower[0];
@@ -223,9 +225,10 @@ static void zones_ask_pattern(const bloom_index *index, index_condition_kind kin
   test->num_spans = (size_t)(next - test->spans);
 }
 
-/* Widens the keys of a TEXT by BINARY, so that what NOCASE has above it is above the first of them,
-** and what it has below it is below the last.  NOCASE has [ ] ^ _ ` and the backslash below each
-** letter, BINARY above capitals: there the first ends.  Behind a NUL NOCASE compares lengths. */
+/* Widens the keys of a TEXT, which are in BINARY order: what NOCASE sorts above it is above the
+** first key then, and what NOCASE sorts below it is below the last.  NOCASE sorts [ ] ^ _ ` and the
+** backslash below letters, BINARY above capitals: the first key ends before them.  Behind a NUL
+** NOCASE compares lengths. */
 static void zone_widen_case(sqlite3_value *value, bloom_zone_span *span){
   const unsigned char *text = sqlite3_value_text(value);
   const size_t num_bytes = text ? (size_t)sqlite3_value_bytes(value) : 0;
@@ -256,8 +259,8 @@ static int zones_ask_value(const bloom_index *index, const index_condition *cond
     : condition->kind==INDEX_GT || condition->kind==INDEX_GE ? BLOOM_ZONE_ABOVE : BLOOM_ZONE_EQUAL;
   bloom_zone_span *next = test->spans + test->num_spans, *span;
   int rc = SQLITE_OK;
-  /* SQLite makes `>= '1.5e-'` of LIKE '1.5e-%', which finds numbers.  Of a REAL it compares a text
-  ** with the connection's digits; a copy has none. */
+  /* SQLite makes `>= '1.5e-'` of LIKE '1.5e-%', which finds numbers.  It compares a REAL as a text
+  ** with as many digits as the connection has chosen, which a copy of the value does not know. */
   if( (is_text && kind!=BLOOM_COLUMN_TEXT && comparison==BLOOM_ZONE_ABOVE
        && bloom_index_begins_number(sqlite3_value_text(value)))
    || (type==SQLITE_FLOAT && kind==BLOOM_COLUMN_TEXT
@@ -276,7 +279,7 @@ static int zones_ask_value(const bloom_index *index, const index_condition *cond
   if( (is_text && (kind!=BLOOM_COLUMN_NUMBER || !bloom_text_is_number(value)))
    || (is_number && kind==BLOOM_COLUMN_TEXT) ){
     sqlite3_value *copy = sqlite3_value_dup(value);
-    /* SQLite makes ranges of LIKE 'begin%', which finds ill-formed texts that are not in them. */
+    /* LIKE 'begin%' finds ill-formed texts, too, outside of the range that SQLite makes of it. */
     rc = copy ? zone_text(index, test->key, copy, comparison!=BLOOM_ZONE_EQUAL, next)
         : SQLITE_NOMEM;
     if( rc==SQLITE_OK && sqlite3_stricmp(condition->collation, "NOCASE")==0 ){
@@ -321,12 +324,12 @@ int bloom_index_zones_test(bloom_index *index, const index_condition *condition,
 /* == Merging =========================================================================== */
 
 /*
-** Widening zones, and looking whether values are in theirs.
+** A merge adds values to zones; 'integrity-check' looks whether zones have them.
 */
 
-/* A row at hand. */
+/* A row in memory. */
 typedef struct merge_row {
-  uint32_t number; /* UINT32_MAX: none is at hand */
+  uint32_t number; /* UINT32_MAX: none */
   int is_changed;
   bloom_zone zones[BLOOM_ZONES_PER_ROW];
 } merge_row;
@@ -354,7 +357,7 @@ int bloom_index_zones_start(bloom_index *index, const index_generation *generati
   return SQLITE_OK;
 }
 
-/* Writes the row at hand, if it was changed. */
+/* Writes the row in memory, if it was changed. */
 static int merge_write(index_zone_merge *merge, index_zone_level level){
   bloom_index *index = merge->index;
   merge_row *row = &merge->levels[level];
@@ -376,7 +379,7 @@ static int merge_write(index_zone_merge *merge, index_zone_level level){
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, statement);
   bloom_index_statement_give_back(index, statement, 0);
   if( rc!=SQLITE_DONE ) return rc;
-  /* A trigger on the table may have kept it out, and old zones lose rows. */
+  /* A trigger on the table may have kept it out: the zones of before do not have the new rows. */
   rc = zones_find(index, merge->key, rowid, &statement);
   stored = rc==SQLITE_ROW ? sqlite3_column_blob(statement, 0) : NULL;
   is_there = stored && (size_t)sqlite3_column_bytes(statement, 0)==num_bytes
@@ -390,7 +393,7 @@ static int merge_write(index_zone_merge *merge, index_zone_level level){
   return SQLITE_OK;
 }
 
-/* Writes the row of zones at hand, and makes its entry of the directory. */
+/* Writes the row of zones in memory, if it was changed, and sets its entry of the directory. */
 static int merge_leave_row(index_zone_merge *merge){
   const merge_row *row = &merge->levels[INDEX_ZONES];
   merge_row *directory = &merge->levels[INDEX_ZONE_DIRECTORY];
@@ -405,7 +408,7 @@ static int merge_leave_row(index_zone_merge *merge){
   return merge_write(merge, INDEX_ZONES);
 }
 
-/* Goes to another row; has_row: it is on disk. */
+/* Puts another row into memory; has_row: it is on disk. */
 static int merge_read(index_zone_merge *merge, index_zone_level level, uint32_t number,
                       int has_row){
   merge_row *row = &merge->levels[level];
@@ -419,8 +422,8 @@ static int merge_read(index_zone_merge *merge, index_zone_level level, uint32_t 
   return rc;
 }
 
-/* Sets *zone to that of a block, and *entry to its row's in the directory; the row is at hand
-** then. */
+/* Puts the row of a block's zone into memory, and its directory.  Sets *zone to the zone, and
+** *entry to the row's entry. */
 static int merge_go(index_zone_merge *merge, uint32_t block, bloom_zone **zone,
                     bloom_zone **entry){
   const uint32_t number = block >> merge->generation->zone_lg;
@@ -446,7 +449,7 @@ int bloom_index_zones_add(index_zone_merge *merge, uint32_t block, sqlite3_value
   int rc = zones_span_of(merge->index, merge->key, value, 1, &span);
   if( rc==SQLITE_OK ) rc = merge_go(merge, block, &zone, &entry);
   if( rc!=SQLITE_OK ) return rc;
-  /* A merge that stopped half-way wrote rows, and perhaps not the directory. */
+  /* A merge that stopped half-way may have written the row, and not the directory. */
   merge->levels[INDEX_ZONES].is_changed |= bloom_zone_add(zone, span)
     || !bloom_zone_has(entry, &span);
   return SQLITE_OK;
