@@ -473,17 +473,17 @@ static int merge_keys(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_doubt
 static int heal_rows(bloom_vtab *vtab, sqlite3_int64 max_rows){
   bloom_vtab_triggers triggers = {.are_newest = 0};
   const bloom_vtab_args *args = &triggers.args;
-  bloom_vtab_layout layout, source;
+  bloom_vtab_layout layout;
   bloom_vtab_batch batch = {.vtab = vtab, .layout = &layout};
   sqlite3_int64 end = 0;
   sqlite3_stmt *row = NULL;
   char *sql = NULL;
   int rc = bloom_vtab_read_layout(vtab);
-  layout = source = vtab->layout;
+  layout = vtab->layout;
   bloom_vtab_close_reader(vtab);
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_triggers(vtab, &triggers);
   if( rc==SQLITE_OK && !triggers.are_of_each_update ) rc = SQLITE_NOTFOUND;
-  if( rc==SQLITE_OK ) rc = bloom_vtab_read_source(vtab, &triggers.args, &source);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_read_source(vtab, &triggers.args, &layout);
   if( rc==SQLITE_OK ) rc = check_can_read(vtab, args, 1);
   if( rc==SQLITE_OK ){
     rc = bloom_sql_row(vtab->connection, &row, "SELECT \"%w\" FROM \"%w\".\"%w\" WHERE \"%w\" >="
@@ -500,7 +500,6 @@ static int heal_rows(bloom_vtab *vtab, sqlite3_int64 max_rows){
   }
   if( rc==SQLITE_OK ) rc = add_source_keys(&batch, args, sql);
   layout.next_id = end;
-  if( rc==SQLITE_OK ) rc = set_merged_at(vtab, &layout);
   if( rc==SQLITE_OK ) rc = bloom_vtab_write_layout(vtab, &layout);
   if( rc==SQLITE_OK && !layout.is_healing ){
     rc = take_back(vtab, bloom_vtab_create_triggers(vtab, args, 0));

@@ -16,11 +16,6 @@
 #include "../../core/parquet/parquet.h"
 #include "../handle.h"
 
-/* xBestIndex's idxNum. */
-#define PLAN_FACTS 0
-#define PLAN_KEY   1
-#define PLAN_PARTS 2 /* the key's columns one by one; with PLAN_KEY */
-
 /* Where in idxStr, behind what EXPLAIN QUERY PLAN shows of a plan for a key, there is a letter for
 ** each collation: that of bloom_collation_names, or ? for another. */
 #define KEY_PLAN "a key by "
@@ -85,7 +80,7 @@ static void plan_key(
     *has_unusable |= found[i]==-2;
   }
   if( !is_complete ) return;
-  assert(!(info->idxNum & PLAN_KEY)); /* two would be too many arguments */
+  assert(info->idxNum==0); /* two would be too many arguments */
   for(i=0; i<num_columns; i++){
     bloom_collation collation;
     const int is_known = bloom_collation_named(sqlite3_vtab_collation(info, found[i]), &collation);
@@ -93,7 +88,7 @@ static void plan_key(
     info->aConstraintUsage[found[i]].argvIndex = i + 1;
     info->aConstraintUsage[found[i]].omit = 1; /* a key in another form does not equal itself */
   }
-  info->idxNum |= PLAN_KEY;
+  info->idxNum = num_columns;
   info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
   info->estimatedCost = 1;
 }
@@ -103,7 +98,7 @@ static char *plan_name(
   const bloom_vtab *vtab, const sqlite3_index_info *info, const char *collations
 ){
   const int num_parts = bloom_vtab_num_parts(vtab);
-  if( info->idxNum & PLAN_KEY ) return sqlite3_mprintf(KEY_PLAN "%s", collations);
+  if( info->idxNum>0 ) return sqlite3_mprintf(KEY_PLAN "%s", collations);
   if( info->colUsed >> (num_parts + BLOOM_VTAB_HANDLE) & 1u ) return sqlite3_mprintf("the handle");
   if( info->colUsed >> (num_parts + BLOOM_VTAB_FILTER) & 1u ) return sqlite3_mprintf("the filter");
   return sqlite3_mprintf("the facts");
@@ -131,7 +126,7 @@ int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info){
   if( bloom_sql_is_fatal(rc) ) return rc;
   bloom_vtab_forget_message(vtab);
   if( rc!=SQLITE_OK ) vtab->is_current = 0;
-  info->idxNum = PLAN_FACTS;
+  info->idxNum = 0; /* arguments of xFilter: one key, or its columns one by one; none for facts */
   info->estimatedRows = 1;
   info->estimatedCost = 10;
   if( has_condition_on_command(info, num_parts) ){
@@ -140,15 +135,14 @@ int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info){
                            vtab->name, vtab->name, vtab->quoted_name);
   }
   plan_key(info, 0, num_parts, collations, &has_unusable);
-  if( info->idxNum & PLAN_KEY ) info->idxNum |= PLAN_PARTS;
   /* An argument too many is a condition on the column behind the key.  No row meets it, which would
   ** be a wrong "no". */
-  if( find_equal(info, key + 1)!=-1 || (info->idxNum & PLAN_KEY && find_equal(info, key)!=-1) ){
+  if( find_equal(info, key + 1)!=-1 || (info->idxNum>0 && find_equal(info, key)!=-1) ){
     return bloom_vtab_fail(vtab, "bloom: %s(...) has more arguments than its key has values",
                            vtab->name);
   }
   plan_key(info, key, 1, collations, &has_unusable);
-  if( info->idxNum & PLAN_KEY ) has_unusable = 0;
+  if( info->idxNum>0 ) has_unusable = 0;
   info->idxStr = plan_name(vtab, info, collations);
   info->needToFreeIdxStr = 1;
   if( info->idxStr==NULL ) return SQLITE_NOMEM;
@@ -445,25 +439,26 @@ static int look_up(
   return rc;
 }
 
-/* Begins a query; args, by PLAN_KEY: the key, by PLAN_PARTS its columns. */
+/* Begins a query; args: the key, or its columns one by one; none: facts are asked for. */
 int bloom_vtab_filter(
   sqlite3_vtab_cursor *base, int plan, const char *text, int num_args, sqlite3_value **args
 ){
   vtab_cursor *cursor = cursor_of(base);
   bloom_vtab *vtab = bloom_vtab_of(base->pVtab);
   int i, may_contain, rc;
+  (void)plan;
   forget_reading(cursor);
   rc = bloom_vtab_open(vtab, BLOOM_VTAB_LOOK_UP);
   if( rc!=SQLITE_OK ) return rc;
   cursor->doubt = bloom_vtab_doubt_of_reader(vtab);
   cursor->rowid = 1;
   cursor->is_eof = 0;
-  if( !(plan & PLAN_KEY) ) return SQLITE_OK;
+  if( num_args==0 ) return SQLITE_OK;
   cursor->is_eof = 1;
   for(i=0; i<num_args; i++){
     if( sqlite3_value_type(args[i])==SQLITE_NULL ) return SQLITE_OK;
   }
-  rc = look_up(vtab, (bloom_key_values){.value = args[0], .parts = plan & PLAN_PARTS ? args : NULL},
+  rc = look_up(vtab, (bloom_key_values){.value = args[0], .parts = num_args>1 ? args : NULL},
                text + sizeof(KEY_PLAN) - 1, &may_contain, &cursor->rowid);
   if( rc!=SQLITE_OK || !may_contain ) return bloom_vtab_failure(vtab, rc);
   while( cursor->num_values<num_args ){
