@@ -38,7 +38,6 @@ typedef struct vtab_snapshot {
 typedef struct vtab_cursor {
   sqlite3_vtab_cursor base; /* first, for SQLite */
   int is_eof;
-  bloom_vtab_doubt doubt; /* when it began */
   sqlite3_value *values[BLOOM_MAX_KEY_COLUMNS]; /* the key that was looked for, or its columns */
   int num_values;
   sqlite3_int64 rowid;
@@ -183,9 +182,7 @@ static int read_layer(bloom_vtab *vtab, vtab_snapshot *snapshot, int layer){
   return rc;
 }
 
-static int read_snapshot(
-  bloom_vtab *vtab, bloom_vtab_doubt doubt, vtab_snapshot **result
-){
+static int read_snapshot(bloom_vtab *vtab, vtab_snapshot **result){
   vtab_snapshot *snapshot;
   int layer, rc = bloom_vtab_read_layout(vtab);
   *result = NULL;
@@ -193,7 +190,7 @@ static int read_snapshot(
   snapshot = bloom_malloc_zeros(sizeof(*snapshot));
   if( snapshot==NULL ) return SQLITE_NOMEM;
   snapshot->layout = vtab->layout;
-  snapshot->doubt = doubt || !vtab->layout.is_healing ? doubt : BLOOM_VTAB_HEALING;
+  snapshot->doubt = bloom_vtab_doubt_of_reader(vtab);
   snapshot->tuples.connection = vtab->connection;
   if( vtab->args.table && !snapshot->doubt ){
     int is_intact = 1;
@@ -414,7 +411,7 @@ static int look_up(
   }
   if( rc!=SQLITE_OK ) return rc;
   assert(asked.num_hashes>0 || asked.is_maybe); /* the key is not NULL */
-  *may_contain = bloom_vtab_doubt_of_reader(vtab) || vtab->layout.is_healing || asked.is_maybe
+  *may_contain = bloom_vtab_doubt_of_reader(vtab) || asked.is_maybe
     || !have_collations(&vtab->layout.rules, collations,
                         key.parts ? vtab->layout.rules.num_columns : 1);
   if( !*may_contain ) rc = bloom_vtab_test_pages(vtab, &asked, may_contain);
@@ -450,7 +447,6 @@ int bloom_vtab_filter(
   forget_reading(cursor);
   rc = bloom_vtab_open(vtab, BLOOM_VTAB_LOOK_UP);
   if( rc!=SQLITE_OK ) return rc;
-  cursor->doubt = bloom_vtab_doubt_of_reader(vtab);
   cursor->rowid = 1;
   cursor->is_eof = 0;
   if( num_args==0 ) return SQLITE_OK;
@@ -508,9 +504,7 @@ int bloom_vtab_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
     return SQLITE_OK;
   }
   if( column>BLOOM_VTAB_FILTER ) return SQLITE_OK; /* written only */
-  if( cursor->snapshot==NULL ){
-    rc = read_snapshot(vtab, cursor->doubt, &cursor->snapshot);
-  }
+  if( cursor->snapshot==NULL ) rc = read_snapshot(vtab, &cursor->snapshot);
   if( rc!=SQLITE_OK ) return bloom_vtab_failure(vtab, rc);
   return column==BLOOM_VTAB_HANDLE
     ? result_handle(vtab, cursor->snapshot, context)
@@ -552,7 +546,7 @@ int bloom_vtab_check(bloom_vtab *vtab, bloom_checker checker, char **finding){
   vtab_snapshot *snapshot = NULL;
   int rc = bloom_vtab_open(vtab, BLOOM_VTAB_DOUBT);
   *finding = NULL;
-  if( rc==SQLITE_OK ) rc = read_snapshot(vtab, bloom_vtab_doubt_of_reader(vtab), &snapshot);
+  if( rc==SQLITE_OK ) rc = read_snapshot(vtab, &snapshot);
   if( snapshot && snapshot->doubt && checker==BLOOM_CHECK_COMMAND ){
     rc = find_note(vtab, snapshot, finding);
     if( rc==SQLITE_OK ) *finding = sqlite3_mprintf("bloom: %s: %z", vtab->name, *finding);

@@ -322,10 +322,12 @@ typedef enum bloom_vtab_need {
 ** below asks again, but a look-up whose statements were compiled anew. */
 int bloom_vtab_open(bloom_vtab *vtab, bloom_vtab_need need);
 
-/* Returns the doubt of a look-up, which reads what a merge that is rolled back has written. */
+/* Returns the doubt of a look-up that has read the layout: its pages may be those of a merge that
+** another connection rolls back, or lack keys that 'merge=N' has not come to. */
 static inline bloom_vtab_doubt bloom_vtab_doubt_of_reader(const bloom_vtab *vtab){
-  return vtab->doubt==BLOOM_VTAB_CERTAIN && vtab->is_uncommitted ? BLOOM_VTAB_UNCOMMITTED
-    : vtab->doubt;
+  return vtab->doubt ? vtab->doubt
+    : vtab->is_uncommitted ? BLOOM_VTAB_UNCOMMITTED
+    : vtab->layout.is_healing ? BLOOM_VTAB_HEALING : BLOOM_VTAB_CERTAIN;
 }
 
 /* Returns the note for a doubt, to be freed. */
