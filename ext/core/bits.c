@@ -1,5 +1,5 @@
 /*
-** What goes through all bits of a filter.
+** Functions that go through all bits of a filter.
 */
 #include "bits.h"
 

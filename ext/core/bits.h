@@ -1,6 +1,6 @@
 /*
-** What goes through all bits of a filter: counting them, the union of two filters, and the rate of
-** hashes that it accepts.
+** Functions that go through all bits of a filter: counting them, the union of two filters, and the
+** share of hashes that a filter accepts.
 */
 #ifndef BLOOM_CORE_BITS_H
 #define BLOOM_CORE_BITS_H

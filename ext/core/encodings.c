@@ -33,8 +33,8 @@ const bloom_encoding *bloom_encoding_named(const char *name){
 
 /* -- Damaged filters ---------------------------------------------------------------
 **
-** Of a filter that was cut short, or with bytes behind it, the header is left.  Read as
-** LevelDB's it would deny most of its keys.
+** A filter that was cut short, or has bytes behind it, still has its header.  Read as LevelDB's it
+** would deny most of its keys.
 */
 
 static int damaged_may_contain(const bloom_filter *filter, bloom_hash_value hash){

@@ -33,8 +33,8 @@ typedef struct bloom_hash_run {
   size_t num_hashes;
 } bloom_hash_run;
 
-/* What follows from the number of keys and the bits per key.  Filters of one encoding
-** can be merged if their shapes are equal. */
+/* The sizes that follow from the number of keys and the bits per key.  Filters of one encoding can
+** be merged if their shapes are equal. */
 typedef struct bloom_shape {
   size_t num_bytes;    /* of the whole filter */
   uint64_t num_bits;   /* of its bit array */
@@ -43,15 +43,15 @@ typedef struct bloom_shape {
   uint32_t num_probes; /* bits tested per key */
 } bloom_shape;
 
-/* Scans of large filters poll for an interrupt after so many bytes, which take a few ms at most. */
+/* Scans of large filters look for an interrupt after so many bytes, which take a few ms at most. */
 #define BLOOM_STEP_BYTES ((size_t)1 << 19)
 
-/* Returns how many of num_left bytes a scan reads before it polls again. */
+/* Returns how many of num_left bytes a scan reads before it looks again. */
 static inline size_t bloom_step_of(size_t num_left){
   return num_left<BLOOM_STEP_BYTES ? num_left : BLOOM_STEP_BYTES;
 }
 
-/* Functions that test many hashes poll after so many of them: their bits may be in no cache. */
+/* Functions that test many hashes look after so many of them, whose bits may be in no cache. */
 #define BLOOM_STEP_HASHES 8192
 
 typedef struct bloom_interrupt {

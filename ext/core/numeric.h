@@ -19,9 +19,9 @@ static inline uint32_t bloom_num_probes(double bits_per_key){
   return num_probes<1 ? 1 : num_probes>30 ? 30 : (uint32_t)num_probes;
 }
 
-/* Returns whole bits per key, 1..100, that no filter with this rate does without, but for rounding
-** where keys are few.  The best that n bits a key can do is 0.6185^n, probes independent and as
-** many as they should be.  A tenth is allowed for what models are wrong by. */
+/* Returns whole bits per key, 1..100, that each filter with this rate needs, but for the rounding
+** of sizes where keys are few.  n bits a key reach 0.6185^n at best, with independent probes of the
+** best number.  A tenth of the rate is allowed for errors of the models. */
 static inline uint32_t bloom_least_bits_per_key(double fpr){
   double reached = 0.6185;
   uint32_t least = 1;
@@ -44,7 +44,7 @@ static inline uint64_t bloom_rotate_left64(uint64_t x, int num_bits){
   return x << num_bits | x >> (64 - num_bits);
 }
 
-/* Makes each bit of x touch all others: the end of XXH64, a bijection.
+/* Returns x with each bit changing all others: the last steps of XXH64, a bijection.
 ** Source: xxHash, doc/xxhash_spec.md. */
 static inline uint64_t bloom_mix64(uint64_t x){
   x = (x ^ x >> 33) * 0xc2b2ae3d27d4eb4fu;

@@ -49,6 +49,12 @@ bloom_connection *bloom_connection_get(sqlite3 *db){
   return connection;
 }
 
+void bloom_connection_hold(bloom_connection *connection){
+  lock_connections();
+  connection->num_users++;
+  unlock_connections();
+}
+
 void bloom_connection_release(void *data){
   bloom_connection *connection = data, **link = &connections;
   int is_last;

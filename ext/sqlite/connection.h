@@ -10,10 +10,19 @@
 
 #define BLOOM_MAX_DAMAGED 8
 
+/* A size that was found for a rate, which takes 0.002 ms and more. */
+typedef struct bloom_found_size {
+  const bloom_encoding *encoding; /* NULL: none was found yet */
+  double rate;
+  uint64_t num_keys;
+  uint32_t tenths; /* of a bit per key */
+} bloom_found_size;
+
 typedef struct bloom_connection {
   sqlite3 *db;
   struct bloom_handle *kept; /* closed handles with large buffers, for the next ones: handle.c */
   size_t num_kept_bytes;
+  bloom_found_size last_size; /* groups and frames often have as many keys as the last one */
   int is_running; /* a statement of bloom's own is compiled or takes a step: source/sql.h */
   /* Numbers of layouts of a bloom_index that a query found damaged, the last ones. */
   uint64_t damaged[BLOOM_MAX_DAMAGED];
@@ -23,8 +32,9 @@ typedef struct bloom_connection {
 } bloom_connection;
 
 /* Returns the connection's data, made if there is none, to be released; NULL if there is no
-** memory. */
+** memory.  The second is for data that is there. */
 bloom_connection *bloom_connection_get(sqlite3 *db);
+void bloom_connection_hold(bloom_connection *connection);
 void bloom_connection_release(void *data);
 
 /* Notes that the entries of this layout are damaged; the second returns 1 if that was noted.  A

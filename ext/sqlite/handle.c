@@ -114,8 +114,8 @@ int bloom_handle_open(bloom_connection *connection, size_t num_bytes, bloom_hand
     handle_release(connection, handle);
     return SQLITE_FULL;
   }
-  handle->connection = bloom_connection_get(connection->db);
-  assert( handle->connection==connection );
+  bloom_connection_hold(connection);
+  handle->connection = connection;
   handle->test = NULL;
   *opened = handle;
   return SQLITE_OK;

@@ -8,6 +8,7 @@
 #include "../core/debug.h"
 #include "../core/encodings.h"
 #include "../core/numeric.h"
+#include "connection.h"
 #include "key.h"
 
 int bloom_integer_arg(sqlite3_value *value, sqlite3_int64 *integer){
@@ -150,15 +151,22 @@ int bloom_keep_size_args(sqlite3_context *context, const bloom_sized_function *f
 
 int bloom_find_bits_per_key(sqlite3_context *context, bloom_arg arg, const bloom_size_args *size,
                             uint64_t num_keys, double *bits_per_key){
+  bloom_found_size *last = &((bloom_connection *)sqlite3_user_data(context))->last_size;
   const double rate = size->bits_per_key;
+  const int is_last =
+      last->encoding==size->encoding && last->num_keys==num_keys && last->rate==rate;
   double best_rate = 1;
   uint32_t tenths;
   assert( rate>0 );
   *bits_per_key = rate;
   if( !bloom_is_rate(rate) ) return SQLITE_OK;
-  tenths = size->encoding->min_bits_per_key_x10(rate, num_keys, &best_rate);
+  tenths = is_last ? last->tenths
+      : size->encoding->min_bits_per_key_x10(rate, num_keys, &best_rate);
   *bits_per_key = tenths / 10.0;
-  if( tenths ) return SQLITE_OK;
+  if( tenths ){
+    *last = (bloom_found_size){size->encoding, rate, num_keys, tenths};
+    return SQLITE_OK;
+  }
   /* What is in reach is rounded up, never down: it is a promise. */
   bloom_fail(context, "%s(): argument %d (%s) %.15g is out of reach of one filter of %lld keys;"
                       " %.3g is in reach; %s may reach less", arg.function, arg.number, arg.name,

@@ -16,7 +16,8 @@
 #define BLOOMFILE_BLOCK_BYTES ((size_t)512)
 #define BLOOMFILE_BLOCK_WORDS (BLOOMFILE_BLOCK_BYTES / 8)
 
-/* Bytes of each unit, of which there may be 100, between looks for an interrupt. */
+/* How many bytes of each unit, of which there may be 100, are read between looks for an interrupt.
+** */
 #define BLOOMFILE_STOP_BYTES (128*BLOOMFILE_BLOCK_BYTES)
 
 static inline uint64_t bloomfile_delta(bloom_hash_value hash){
@@ -25,9 +26,9 @@ static inline uint64_t bloomfile_delta(bloom_hash_value hash){
 
 /* -- Shape -------------------------------------------------------------------- */
 
-/* Returns 1 if a number is a prime, and not one of 257, 641, 65537 and 6700417, which divide
-** 2^64 - 1: there the delta's rest follows from the hash's, so that keys of one rest pick nearly
-** the same units, for 3 times the false positives. */
+/* Returns 1 if a number is a prime other than 257, 641, 65537 and 6700417.  These divide 2^64 - 1,
+** so that modulo them the hash decides the delta: keys whose hashes are equal modulo them pick
+** nearly the same units, for 3 times the false positives. */
 static int bloomfile_is_good_prime(uint64_t number){
   uint64_t divisor;
   if( number%2==0 || UINT64_MAX%number==0 ) return 0;
@@ -163,8 +164,7 @@ static bloom_hash_value bloomfile_hash_int64(int64_t key){
   return bloom_xxh64(text, bloom_decimal(key, text));
 }
 
-/* Returns fewer than 8 bytes as a word.  A length known to be 4, as in narrow files, is one
-** load. */
+/* Returns fewer than 8 bytes as a word.  4 bytes, as in narrow files, are one load. */
 static inline uint64_t bloomfile_load_rest(const uint8_t *bytes, size_t num_bytes){
   uint64_t word = 0;
   if( num_bytes==4 ) memcpy(&word, bytes, 4);
@@ -172,9 +172,9 @@ static inline uint64_t bloomfile_load_rest(const uint8_t *bytes, size_t num_byte
   return word;
 }
 
-/* Writes the AND of the same 1 .. BLOOMFILE_BLOCK_BYTES bytes of all units to
-** words[], bytes in the order of a unit, with 0 after the last.  Returns 1; or 0, with
-** words[] undefined, as soon as no bit is left.  Compilers turn the loop over words into
+/* Writes the AND of num_bytes bytes of all units, from offset on, to words[], in the order of a
+** unit, with 0 after the last byte.  Returns 1; or, as soon as no bit is left, 0, with words[]
+** undefined. num_bytes is 1 .. BLOOMFILE_BLOCK_BYTES.  Compilers turn the loop over words into
 ** vector code. */
 static inline int bloomfile_and(const uint8_t *const *units, uint32_t num_units, size_t offset,
                                 size_t num_bytes, uint64_t words[BLOOMFILE_BLOCK_WORDS]){
@@ -236,21 +236,21 @@ static int bloomfile_may_contain(const bloom_filter *file, bloom_hash_value hash
 
 /* -- Statistics ------------------------------------------------------------- */
 
-/* With fewer units than this, sets are counted by how many of their bits are set, so that what
-** follows from that is computed once for each number: a small file may have millions of sets. */
+/* With fewer units than this, what follows from a set's number of bits is computed once for all
+** sets of that number: a small file may have millions of sets. */
 #define BLOOMFILE_MAX_COUNTED 1024
 
-/* As many sets are counted at a time as a cache line holds. */
+/* The sets of one cache line are counted at a time. */
 #define BLOOMFILE_COLUMN_BYTES ((size_t)64)
 #define BLOOMFILE_COLUMN_SETS  (BLOOMFILE_COLUMN_BYTES * 8)
 
-/* Above this the note warns: the keys of the fullest set divided by the mean. */
+/* The note warns if the fullest set has more times the keys of the mean one. */
 #define BLOOMFILE_UNEVEN 4
 
-/* Measuring reads about so many bytes of units, and more if the file is larger. */
+/* Measuring a rate reads about so many bytes of units and 4 times the file. */
 #define BLOOMFILE_MEASURED_BYTES ((uint64_t)1 << 28)
 
-/* What is summed over the sets that have keys. */
+/* Sums over the sets that have keys. */
 typedef struct bloomfile_sums {
   uint64_t num_sets;
   uint64_t bits_set;
@@ -282,7 +282,7 @@ static void bloomfile_sum_sets(const bloom_shape *shape, uint64_t bits_set, uint
   }
 }
 
-/* Returns a byte's bits, one in each byte of a word, in some order. */
+/* Returns a word that has each of a byte's bits in a byte of its own. */
 static inline uint64_t bloomfile_spread(uint8_t byte){
   /* Copies that are 9 bits apart do not touch, and in each byte of the word another bit
   ** comes to the top. */
@@ -311,7 +311,7 @@ static int bloomfile_sum(const bloom_filter *file, bloomfile_sums *sums){
         for(i=0; i<num_bytes; i++) lanes[i] += bloomfile_spread(unit[i]);
       }
       for(i=0; i<8*num_bytes; i++) counts[i] += lanes[i/8] >> 8*(i%8) & 0xff;
-      /* Eight sets of a byte take as long as many bytes that are only read. */
+      /* To count the eight sets of a byte takes as long as to read many bytes. */
       num_read += 255*num_bytes;
       if( num_read>=BLOOM_STEP_BYTES ){
         num_read = 0;
@@ -369,8 +369,8 @@ static void bloomfile_describe(const bloom_filter *file, int count_bits, bloom_f
 
 double bloom_bloomfile_modelled_fpr(uint64_t num_keys, double num_units, uint32_t num_probes){
   const double fill_ratio = 1 - bloom_exp_minus((double)num_keys * num_probes / num_units);
-  /* A hash of the delta, or of its opposite, that begins i probes away from a key's has all
-  ** but i of its bits in common. */
+  /* A hash with a stored key's delta, or the opposite one, that begins i probes away from that
+  ** key's hash has all but i bits in common with it. */
   double shifts = 1, fpr = 1, common = 1, shifted;
   uint32_t i;
   for(i=0; i<num_probes; i++) fpr *= fill_ratio;
@@ -395,8 +395,8 @@ static uint32_t bloomfile_min_bits_per_key_x10(double fpr, uint64_t num_keys, do
   return 0;
 }
 
-/* Returns how many hashes are tested.  The work must fit the size of the file: fewer hashes where
-** units are long. */
+/* Returns how many hashes are tested: fewer where units are long, so that the time is in proportion
+** to the file. */
 static uint64_t bloomfile_num_tried(const bloom_filter *file){
   const uint64_t bytes_a_hash =
       (uint64_t)bloom_bloomfile_unit_bytes(&file->shape) * file->shape.num_probes;
@@ -406,7 +406,8 @@ static uint64_t bloomfile_num_tried(const bloom_filter *file){
   return num_hashes<BLOOM_FPR_SAMPLE ? num_hashes : BLOOM_FPR_SAMPLE;
 }
 
-/* Returns the rate, of hashes each of which is tested against all sets at once. */
+/* Returns the share of pairs of a hash and a set that has keys in which the set accepts the hash.
+** */
 static double bloomfile_measured_fpr(const bloom_filter *file){
   const uint64_t num_hashes = bloomfile_num_tried(file);
   const uint64_t hash_bytes =

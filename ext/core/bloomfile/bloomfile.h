@@ -10,8 +10,8 @@
 ** picks unit (hash + i*delta) mod 2^64 mod num_units, where delta is the hash rotated left by 31
 ** [Kirsch, Mitzenmacher 2006: one hash drives every probe].
 **
-** Bytes are read as a BloomFile if their length is what the header says, and the header says 1 ..
-** BLOOM_BLOOMFILE_MAX_PROBES probes; others with tag, version and 0 are damaged.
+** Bytes are a BloomFile if they have the length that their header states, and it states 1 ..
+** BLOOM_BLOOMFILE_MAX_PROBES probes.  Other bytes with its tag, version and 0 are a damaged one.
 */
 #ifndef BLOOM_CORE_BLOOMFILE_H
 #define BLOOM_CORE_BLOOMFILE_H
@@ -23,11 +23,11 @@
 #define BLOOM_BLOOMFILE_HEADER_BYTES 32
 #define BLOOM_BLOOMFILE_MAX_PROBES   100
 
-/* A prime, as the number of units of every file that is built.  With fewer units, all
-** probes of a key would pick one and the same unit too often. */
+/* The least number of units of a file that is built; a prime.  With fewer units all probes of a key
+** would too often pick one unit. */
 #define BLOOM_BLOOMFILE_MIN_UNITS 191
 
-/* No file can be built by this encoding's name: a key alone does not say its set. */
+/* SQL does not build files by this encoding's name, as a key alone does not say its set. */
 extern const bloom_encoding bloom_encoding_bloomfile;
 
 /* Returns the bytes of each unit, from the shape of a file. */
@@ -83,9 +83,9 @@ int bloom_bloomfile_sets(const bloom_filter *file, bloom_hash_value hash, uint8_
 
 /* -- Statistics: of rates the mean over the sets that have keys ------------------ */
 
-/* Returns the rate, 0..1, of a set of num_keys different keys in num_units units, a prime or,
-** near enough, any number: the textbook's, and what hashes add that are a key's shifted by some
-** probes.  Measured rates are 0.4 to 1.05 of it, the less the smaller they are. */
+/* Returns the rate, 0..1, of a set of num_keys different keys in num_units units: the textbook's,
+** and the rate of hashes that are a key's, shifted by some probes.  num_units is a prime or, near
+** enough, any number.  Measured rates are 0.4 to 1.05 of this one, smaller rates less of it. */
 double bloom_bloomfile_modelled_fpr(uint64_t num_keys, double num_units, uint32_t num_probes);
 
 #endif

@@ -18,7 +18,7 @@
 #define BLOOM_DECIMAL_MAX_PRECISION 38
 #define BLOOM_DECIMAL_KEY_MAX_BYTES 16
 
-/* REALs of so many digits are as many different decimals. */
+/* Different decimals of at most so many digits are different REALs. */
 #define BLOOM_DECIMAL_REAL_DIGITS 15
 
 typedef struct bloom_decimal_type {
@@ -33,10 +33,9 @@ typedef struct bloom_decimal_type {
 int bloom_decimal_type_read(const char *name, bloom_decimal_type *type);
 
 /*
-** Write a number's key and return its length; 0 if the column cannot have the number. The text is
-** an optional sign, then digits, with or without a point.  A REAL has the key of the only decimal
-** of the column of at most 15 digits that it is the nearest REAL to; with a scale above 22 it has
-** none.
+** Write a number's key and return its length; 0 if the column cannot have the number.  The text is
+** an optional sign, then digits, with or without a point.  A REAL has the key of the column's only
+** decimal of at most 15 digits whose nearest REAL it is; with a scale above 22 it has none.
 */
 size_t bloom_decimal_key_of_text(const bloom_decimal_type *type, const uint8_t *text,
                                  size_t num_bytes, uint8_t key[BLOOM_DECIMAL_KEY_MAX_BYTES]);

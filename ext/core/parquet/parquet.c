@@ -64,8 +64,8 @@ static void parquet_add(const bloom_shape *shape, uint8_t *filter, const bloom_h
   }
 }
 
-/* Reads a filter.  The length alone says how many blocks there must be, because the lengths of
-** headers differ by less than a block.  The number of blocks says every byte of the header. */
+/* Reads a filter.  The length says how many blocks there must be, because headers differ in length
+** by less than a block; the number of blocks determines each byte of the header. */
 static int parquet_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *filter){
   uint8_t header[BLOOM_PARQUET_MAX_HEADER_BYTES];
   const size_t num_header_bytes = num_bytes % BLOOM_SPLIT_BLOCK_BYTES;
@@ -82,9 +82,9 @@ static int parquet_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *fi
   return 1;
 }
 
-/* Returns 1 if the bytes begin with a header.  Algorithm, hash and compression may be any: each
-** is a struct of one empty struct, whose field number says which, so that headers of later
-** versions of the format are complete, too.  Some writers leave out the inner struct. */
+/* Returns 1 if the bytes begin with a header.  Algorithm, hash and compression may be any, also of
+** later versions of the format: each is a struct of one empty struct, whose field number says
+** which. Some writers leave out the inner struct. */
 static int parquet_has_header(const uint8_t *bytes, size_t num_bytes){
   uint64_t number;
   size_t at, num_left;
@@ -114,11 +114,10 @@ static int parquet_may_contain(const bloom_filter *filter, bloom_hash_value hash
 ** the loads.
 */
 
-/* One other key alone sets all bits of a key if the lower halves of their hashes are
-** equal. */
+/* A key sets all bits of another one in its block if the lower halves of their hashes are equal. */
 #define PARQUET_MASKS 4294967296.0 /* 2^32 */
 
-/* A load that is less likely changes no digit of a rate, which is above 2^-32. */
+/* A less likely load does not change the digits of a rate, which is above 2^-32. */
 #define PARQUET_NEGLIGIBLE 1e-20
 
 /* If the probability of an empty block is below e^-600, nearly all bits are set. */
@@ -161,8 +160,8 @@ static double parquet_fpr_at(uint64_t num_keys, uint32_t bits_per_key_x10){
   return bloom_parquet_modelled_fpr(num_keys, shape.num_slots);
 }
 
-/* Returns the smallest size.  More blocks mean fewer false positives, so a binary search finds
-** the size. */
+/* Returns the smallest size with this rate, by a binary search: more blocks have fewer false
+** positives. */
 static uint32_t parquet_min_bits_per_key_x10(double fpr, uint64_t num_keys, double *best_fpr){
   uint32_t low = BLOOM_MIN_TENTH_BITS, high = BLOOM_MAX_TENTH_BITS;
   bloom_shape shape;

@@ -10,8 +10,8 @@
 **
 **   15, varint(2 * bytes), 1c 1c 00 00, 1c 1c 00 00, 1c 1c 00 00, 00
 **
-** Each number of blocks has exactly one header.  Bytes with another complete header, or of another
-** length than it says, are damaged.
+** Each number of blocks has one header.  Bytes with another complete header, or of another length
+** than the header states, are a damaged filter.
 ** Source: apache/parquet-format, BloomFilter.md and parquet.thrift (BloomFilterHeader).
 */
 #ifndef BLOOM_CORE_PARQUET_H
@@ -38,8 +38,8 @@ size_t bloom_parquet_put_header(uint64_t num_blocks,
                                 uint8_t header[BLOOM_PARQUET_MAX_HEADER_BYTES]);
 
 /* Returns the false positive rate, 0..1, of num_blocks blocks, 1..BLOOM_PARQUET_MAX_BLOCKS, with
-** num_keys different keys: a sum over all numbers of keys that a block may have, for keys fall on
-** blocks like balls into bins, and most false positives are in the fullest blocks. */
+** num_keys different keys.  It is a sum over all numbers of keys that a block may have: the keys of
+** a block are binomially distributed, and most false positives are in the fullest blocks. */
 double bloom_parquet_modelled_fpr(uint64_t num_keys, uint64_t num_blocks);
 
 /* -- The hash --------------------------------------------------------------- */
@@ -79,9 +79,9 @@ static inline uint64_t bloom_parquet_hash_int64(int64_t key){
 
 static const uint32_t bloom_split_block_salts[BLOOM_SPLIT_BLOCK_WORDS] = {BLOOM_SPLIT_BLOCK_SALTS};
 
-/* Returns the block of a hash, 0 .. num_blocks-1; num_blocks is in 1 .. 2^32.  It is a product in
-** place of a remainder [Lemire 2019, "Fast random integer generation in an interval"], so hashes
-** that are close to each other pick the same block. */
+/* Returns the block of a hash, 0 .. num_blocks-1, for num_blocks in 1 .. 2^32, by a product in
+** place of a remainder [Lemire 2019, "Fast random integer generation in an interval"].  Hashes of
+** almost the same value have the same block. */
 static inline uint64_t bloom_split_block_number(uint64_t hash, uint64_t num_blocks){
   assert( num_blocks>0 && num_blocks<=(uint64_t)1 << 32 );
   return (hash >> 32) * num_blocks >> 32;
@@ -156,10 +156,9 @@ static inline const bloom_parquet_kernels *bloom_parquet_best_kernels(void){
 #define BLOOM_PARQUET_FETCH_BLOCKS  32
 #define BLOOM_PARQUET_FETCH_HASHES 512
 
-/* Fetches what the next hashes need.  Where most blocks are in no cache, the speed of
-** adding depends on how many cache lines a processor waits for at once, so blocks are
-** fetched long before they are needed.  The processor reads hashes ahead by itself, but
-** only to the end of a page.  There are num_left hashes from *hashes on. */
+/* Fetches blocks and hashes that will be needed soon; num_left hashes are left from *hashes on. 
+** Where most blocks are in no cache, the speed of adding depends on how many cache lines the
+** processor waits for at once.  It reads hashes ahead by itself, but only to the end of a page. */
 static inline void bloom_parquet_prefetch(const uint8_t *blocks, uint64_t num_blocks,
                                           const uint64_t *hashes, size_t num_left){
 #if defined(__GNUC__)
