@@ -252,18 +252,15 @@ static int conditions_can_omit(const bloom_index *index, sqlite3_index_info *inf
 
 /* -- All of them ----------------------------------------------------------------------------- */
 
-/* Returns 1 if a constraint may be an end of a LIKE or GLOB that is a condition itself.  Before
-** 3.38 SQLite does not show ends. */
+/* Returns 1 if a constraint may be an end of a LIKE or GLOB that is a condition itself. */
 static int conditions_is_end_of_pattern(const bloom_index *index, sqlite3_index_info *info,
                                         int number){
-  const struct sqlite3_index_constraint constraint = info->aConstraint[number];
+  const struct sqlite3_index_constraint *all = info->aConstraint;
   index_condition pattern;
   int i;
-  if( constraint.op!=SQLITE_INDEX_CONSTRAINT_GE
-   && constraint.op!=SQLITE_INDEX_CONSTRAINT_LT ) return 0;
-  if( sqlite3_libversion_number()>=3038000 && !conditions_is_end(info, number) ) return 0;
+  if( !conditions_is_end(info, number) ) return 0;
   for(i=0; i<info->nConstraint; i++){
-    if( info->aConstraint[i].iColumn==constraint.iColumn && info->aConstraint[i].usable
+    if( all[i].iColumn==all[number].iColumn && all[i].usable
      && conditions_read(index, info, i, &pattern) && index_is_pattern(pattern.kind) ) return 1;
   }
   return 0;

@@ -253,7 +253,7 @@ char *bloom_index_pass_statement(const bloom_index *index, const index_plan *pla
     pass_append_condition(index, sql, plan, i, forms[i], reading);
   }
   pass_append_order(index, sql, plan, reading);
-  for(i=0; i<plan->num_limits; i++){
+  for(i=0; i<plan->num_limits && reading!=INDEX_READ_COST; i++){
     sqlite3_str_appendf(sql, " %s ?%d", i ? "OFFSET" : "LIMIT", 3 + plan->num_conditions + i);
   }
   if( reading==INDEX_READ_COST && plan->num_wanted>0 ){

@@ -66,41 +66,28 @@ static int plan_is_by_id(const index_plan *plan){
   return plan->num_orders>0 && plan->orders[0].column<0;
 }
 
-/* Sets limits[] to the constraints LIMIT and OFFSET, and returns how many there are, if SQLite
-** leaves out none of the source's rows: then the source may stop there.  SQLite 3.38, which began
-** to pass them, and 3.40 keep `a = c` of one table to themselves: 3.52 is known not to.  SQLite
-** leaves out checks, as it is told, of the first 16 constraints alone, and never that of
-** (a, b) > (?, ?), which it passes as a >= ?. */
-static int plan_find_limits(sqlite3_index_info *info, int limits[2]){
-  int i;
-  limits[0] = limits[1] = -1;
+/* Sets num_wanted, and num_limits if SQLite leaves out none of the source's rows, so that the
+** source may stop at the LIMIT.  SQLite 3.38, which began to pass it, and 3.40 keep `a = c` of one
+** table to themselves: 3.52 is known not to.  SQLite leaves out checks, as it is told, of the first
+** 16 constraints alone, and never that of (a, b) > (?, ?), which it passes as a >= ?. */
+static void plan_read_limits(sqlite3_index_info *info, index_plan *plan){
+  int i, can_stop = sqlite3_libversion_number()>=3052000;
   for(i=0; i<info->nConstraint; i++){
-    const struct sqlite3_index_constraint constraint = info->aConstraint[i];
-    if( constraint.op==SQLITE_INDEX_CONSTRAINT_LIMIT ) limits[0] = i;
-    else if( constraint.op==SQLITE_INDEX_CONSTRAINT_OFFSET ) limits[1] = i;
-    else if( i>=16 || !info->aConstraintUsage[i].omit ) return 0;
-    else if( (constraint.op==SQLITE_INDEX_CONSTRAINT_GE
-              || constraint.op==SQLITE_INDEX_CONSTRAINT_LE)
-             && bloom_index_literal(info, i)==NULL ) return 0;
-    if( !constraint.usable ) return 0;
+    const int op = info->aConstraint[i].op;
+    sqlite3_value *literal = bloom_index_literal(info, i);
+    if( !info->aConstraint[i].usable ) can_stop = 0;
+    if( op==SQLITE_INDEX_CONSTRAINT_LIMIT || op==SQLITE_INDEX_CONSTRAINT_OFFSET ){
+      const sqlite3_int64 num_rows = literal ? sqlite3_value_int64(literal) : 0;
+      plan->num_limits++;
+      /* When SQLite compares a sorter with an index, it leaves OFFSET out of account. */
+      if( op==SQLITE_INDEX_CONSTRAINT_LIMIT && num_rows>0 && num_rows<1000000 ){
+        plan->num_wanted = (int)num_rows;
+      }
+    }else if( i>=16 || !info->aConstraintUsage[i].omit
+           || (literal==NULL && (op==SQLITE_INDEX_CONSTRAINT_GE
+                                 || op==SQLITE_INDEX_CONSTRAINT_LE)) ) can_stop = 0;
   }
-  if( sqlite3_libversion_number()<3052000 || limits[0]<0 ) return 0;
-  return limits[1]>=0 ? 2 : 1;
-}
-
-/* Returns the rows of a literal LIMIT; 0: it is not known.  When SQLite compares a sorter with an
-** index, it leaves OFFSET out of account. */
-static int plan_num_wanted(sqlite3_index_info *info){
-  sqlite3_value *value = NULL;
-  sqlite3_int64 num_rows;
-  int i;
-  for(i=0; i<info->nConstraint; i++){
-    if( info->aConstraint[i].op==SQLITE_INDEX_CONSTRAINT_LIMIT ){
-      value = bloom_index_literal(info, i);
-    }
-  }
-  num_rows = value ? sqlite3_value_int64(value) : 0;
-  return num_rows>0 && num_rows<1000000 ? (int)num_rows : 0;
+  if( !can_stop ) plan->num_limits = 0;
 }
 
 /* Returns 1 if entries or zones serve a condition; with but_beginnings, another one than a pattern
@@ -184,8 +171,7 @@ static int plan_find_access(bloom_index *index, index_plan *plan, int is_ordered
 ** the plan's. */
 static void plan_take_free(sqlite3_index_info *info, index_plan *plan, const index_access *access,
                            const index_access *ordered){
-  int limits[2], i;
-  const int num_limits = plan_find_limits(info, limits);
+  int i;
   const int is_checked = !(plan->flags & INDEX_PLAN_UNCHECKED);
   /* The query's sorter keeps no more rows than its LIMIT; one in the inner statement keeps all.
   ** DISTINCT needs no order: it is not worth a sorter, or a scan in place of a search. */
@@ -197,11 +183,15 @@ static void plan_take_free(sqlite3_index_info *info, index_plan *plan, const ind
   for(i=0; i<plan->num_conditions && is_checked && !ordered->has_range; i++){
     plan->conditions[i].has_beginning = 0;
   }
-  if( !plan_is_by_id(plan) && (!is_checked || (num_limits==0 && is_dear)) ) plan->num_orders = 0;
-  if( info->nOrderBy==0 || plan->num_orders>0 ) plan->num_limits = num_limits;
-  for(i=0; i<plan->num_limits; i++){
-    info->aConstraintUsage[limits[i]].argvIndex = plan->num_conditions + i + 1;
-    info->aConstraintUsage[limits[i]].omit = 1;
+  if( !plan_is_by_id(plan) && (!is_checked || (plan->num_limits==0 && is_dear)) ){
+    plan->num_orders = 0;
+  }
+  if( info->nOrderBy>0 && plan->num_orders==0 ) plan->num_limits = 0;
+  for(i=0; i<info->nConstraint && plan->num_limits>0; i++){
+    const int number = info->aConstraint[i].op - SQLITE_INDEX_CONSTRAINT_LIMIT;
+    if( number!=0 && number!=1 ) continue; /* the latter is OFFSET */
+    info->aConstraintUsage[i].argvIndex = plan->num_conditions + number + 1;
+    info->aConstraintUsage[i].omit = 1;
   }
 }
 
@@ -252,13 +242,14 @@ static int plan_choose(bloom_index *index, sqlite3_index_info *info, index_plan 
     cost = of_blocks;
     if( !is_by_id && !is_sliced ) plan->num_orders = 0;
   }else{
+    plan_read_limits(info, plan);
     if( plan->num_orders>0 && !is_by_id && is_checked ){
-      plan->num_wanted = plan_num_wanted(info);
       rc = plan_find_access(index, plan, 1, &ordered);
     }
     /* Slices are in place of a scan and a sorter. */
     is_sliced &= ordered.way==INDEX_ACCESS_SCAN && ordered.sorts;
-    if( !is_sliced ) plan_take_free(info, plan, &access, &ordered);
+    if( is_sliced ) plan->num_limits = 0;
+    else plan_take_free(info, plan, &access, &ordered);
   }
   if( is_sliced ) plan->flags |= INDEX_PLAN_SLICES;
   info->orderByConsumed = plan->num_orders>0;
