@@ -51,23 +51,6 @@ int bloom_database_may_be_swapped(sqlite3 *db, const char *schema){
   return vfs==NULL || strcmp(vfs->zName, "memdb")==0;
 }
 
-/* Sets *schema, to be freed, to the name of the database that has a file open; NULL if none has. */
-static int find_name(bloom_connection *connection, const void *file, char **schema){
-  sqlite3_stmt *row;
-  int rc = bloom_sql_prepare(connection, &row, "PRAGMA database_list");
-  *schema = NULL;
-  while( rc==SQLITE_OK && (rc = bloom_sql_step(connection, row))==SQLITE_ROW ){
-    sqlite3_free(*schema);
-    rc = bloom_sql_copy_text(row, 1, schema);
-    if( rc==SQLITE_OK && bloom_database_file(connection->db, *schema)==file ) break;
-  }
-  if( rc!=SQLITE_OK ){
-    sqlite3_free(*schema);
-    *schema = NULL;
-  }
-  return bloom_sql_end(row, rc);
-}
-
 int bloom_database_fail_replaced(const bloom_follower *follower, char **error){
   sqlite3 *db = follower->connection->db;
   int is_on = 0;
@@ -83,16 +66,24 @@ int bloom_database_fail_replaced(const bloom_follower *follower, char **error){
 int bloom_database_locate(
   const bloom_follower *follower, const void *file, char **schema, char **error
 ){
-  char *now;
+  bloom_connection *connection = follower->connection;
+  sqlite3_stmt *row;
   int rc;
-  if( bloom_database_file(follower->connection->db, *schema)==file ) return SQLITE_OK;
-  rc = find_name(follower->connection, file, &now);
-  if( rc!=SQLITE_OK ) return rc;
-  if( now ){
-    sqlite3_free(*schema);
-    *schema = now;
+  if( bloom_database_file(connection->db, *schema)==file ) return SQLITE_OK;
+  rc = bloom_sql_prepare(connection, &row, "PRAGMA database_list");
+  while( rc==SQLITE_OK && (rc = bloom_sql_step(connection, row))==SQLITE_ROW ){
+    char *name;
+    rc = bloom_sql_copy_text(row, 1, &name);
+    if( name && bloom_database_file(connection->db, name)==file ){
+      char *before = *schema;
+      *schema = name;
+      name = before;
+      rc = SQLITE_DONE;
+    }
+    sqlite3_free(name);
   }
-  return bloom_database_fail_replaced(follower, error);
+  rc = bloom_sql_end(row, rc);
+  return rc==SQLITE_OK ? bloom_database_fail_replaced(follower, error) : rc;
 }
 
 /* -- Triggers ------------------------------------------------------------------------------- */

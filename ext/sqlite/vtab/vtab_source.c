@@ -456,30 +456,26 @@ static int check_temp(bloom_vtab *vtab){
   return rc;
 }
 
-/* Sets *doubt if the key's columns are not what they were. */
-static int check_columns(bloom_vtab *vtab, bloom_vtab_args *args, bloom_vtab_doubt *doubt){
-  bloom_vtab_layout now = vtab->layout;
-  const int rc = bloom_vtab_read_source(vtab, args, &now);
-  if( rc==SQLITE_ERROR ){
-    bloom_vtab_forget_message(vtab);
-    *doubt = BLOOM_VTAB_NO_COLUMN;
-    return SQLITE_OK;
-  }
-  if( rc==SQLITE_OK && !bloom_vtab_has_same_key(&now, &vtab->layout) ){
-    *doubt = BLOOM_VTAB_OTHER_COLUMN;
-  }
-  return rc;
-}
-
 /* Sets vtab->schema_doubt, which is about the filter's own schema. */
 static int find_schema_doubt(bloom_vtab *vtab){
+  bloom_vtab_layout now = vtab->layout;
   bloom_vtab_triggers triggers;
   bloom_vtab_doubt doubt;
   int rc = bloom_vtab_read_triggers(vtab, &triggers);
   assert(vtab->has_layout);
   doubt = triggers.doubt;
-  if( rc==SQLITE_OK && !doubt ) rc = check_columns(vtab, &triggers.args, &doubt);
-  if( rc==SQLITE_OK && !doubt && triggers.args.has_namesake ) doubt = BLOOM_VTAB_HAS_NAMESAKE;
+  if( rc==SQLITE_OK && !doubt ){
+    rc = bloom_vtab_read_source(vtab, &triggers.args, &now);
+    if( rc==SQLITE_ERROR ){
+      bloom_vtab_forget_message(vtab);
+      doubt = BLOOM_VTAB_NO_COLUMN;
+      rc = SQLITE_OK;
+    }else if( !bloom_vtab_has_same_key(&now, &vtab->layout) ){
+      doubt = BLOOM_VTAB_OTHER_COLUMN;
+    }else if( triggers.args.has_namesake ){
+      doubt = BLOOM_VTAB_HAS_NAMESAKE;
+    }
+  }
   if( doubt && doubt!=BLOOM_VTAB_HAS_NAMESAKE && !triggers.is_seen ){
     doubt = BLOOM_VTAB_DENIED_SCHEMA;
   }
