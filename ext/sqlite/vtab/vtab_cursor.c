@@ -92,17 +92,6 @@ static void plan_key(
   info->estimatedCost = 1;
 }
 
-/* Returns what EXPLAIN QUERY PLAN shows, to be freed. */
-static char *plan_name(
-  const bloom_vtab *vtab, const sqlite3_index_info *info, const char *collations
-){
-  const int num_parts = bloom_vtab_num_parts(vtab);
-  if( info->idxNum>0 ) return sqlite3_mprintf(KEY_PLAN "%s", collations);
-  if( info->colUsed >> (num_parts + BLOOM_VTAB_HANDLE) & 1u ) return sqlite3_mprintf("the handle");
-  if( info->colUsed >> (num_parts + BLOOM_VTAB_FILTER) & 1u ) return sqlite3_mprintf("the filter");
-  return sqlite3_mprintf("the facts");
-}
-
 /* Returns 1 if a condition is on the column for commands, as FTS5 has it for keys: no row would be
 ** a wrong "no".  IS NULL and IS NOT NULL, which tools ask of every column, are none. */
 static int has_condition_on_command(const sqlite3_index_info *info, int num_parts){
@@ -142,7 +131,10 @@ int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info){
   }
   plan_key(info, key, 1, collations, &has_unusable);
   if( info->idxNum>0 ) has_unusable = 0;
-  info->idxStr = plan_name(vtab, info, collations);
+  info->idxStr = sqlite3_mprintf("%s%s", info->idxNum>0 ? KEY_PLAN
+    : info->colUsed >> (num_parts + BLOOM_VTAB_HANDLE) & 1u ? "the handle"
+    : info->colUsed >> (num_parts + BLOOM_VTAB_FILTER) & 1u ? "the filter" : "the facts",
+    collations);
   info->needToFreeIdxStr = 1;
   if( info->idxStr==NULL ) return SQLITE_NOMEM;
   /* The key is there, but this join order would need it too early. */

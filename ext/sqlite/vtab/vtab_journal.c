@@ -119,24 +119,13 @@ static int is_next(
       && (mark & LINK_MASK)==((uint64_t)last_mark >> LINK_BITS & LINK_MASK));
 }
 
-static int add_row_to_set(bloom_vtab *vtab, sqlite3_stmt *row){
-  bloom_vtab_unmerged *unmerged = &vtab->unmerged;
-  bloom_combined_hashes hashes;
-  int i, rc = bloom_vtab_hashes_of_row(&vtab->layout.rules, row, FIRST_KEY_COLUMN, &hashes);
-  for(i=0; rc==SQLITE_OK && i<hashes.num_hashes; i++){
-    const size_t num_hashes = unmerged->hashes.num_hashes;
-    rc = BLOOM_GROW(unmerged->order, num_hashes, unmerged->max_order);
-    if( rc==SQLITE_OK ) rc = bloom_hash_set_add(&unmerged->hashes, hashes.hashes[i]);
-    if( unmerged->hashes.num_hashes>num_hashes ) unmerged->order[num_hashes] = hashes.hashes[i];
-  }
-  return rc;
-}
-
 /* Adds the rows that a statement has from its next step on, behind those that are known.
 ** SQLITE_EMPTY if they are not those that triggers wrote. */
 static int add_rows(bloom_vtab *vtab, sqlite3_stmt *row){
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
-  int has_marks = 1, rc;
+  bloom_hash_set *set = &unmerged->hashes;
+  bloom_combined_hashes hashes;
+  int has_marks = 1, j, rc;
   while( (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
     const size_t i = unmerged->num_rows;
     const sqlite3_int64 last = i>0 ? unmerged->lowest_rowid + (sqlite3_int64)i - 1 : 0;
@@ -144,10 +133,17 @@ static int add_rows(bloom_vtab *vtab, sqlite3_stmt *row){
     if( i==0 ) unmerged->lowest_rowid = sqlite3_column_int64(row, ROWID);
     has_marks &= has_mark(vtab, row);
     rc = BLOOM_GROW(unmerged->rows, i, unmerged->max_rows);
-    if( rc==SQLITE_OK ) rc = add_row_to_set(vtab, row);
+    if( rc==SQLITE_OK ){
+      rc = bloom_vtab_hashes_of_row(&vtab->layout.rules, row, FIRST_KEY_COLUMN, &hashes);
+    }
+    for(j=0; rc==SQLITE_OK && j<hashes.num_hashes; j++){
+      const size_t num_hashes = set->num_hashes;
+      rc = BLOOM_GROW(unmerged->order, num_hashes, unmerged->max_order);
+      if( rc==SQLITE_OK ) rc = bloom_hash_set_add(set, hashes.hashes[j]);
+      if( set->num_hashes>num_hashes ) unmerged->order[num_hashes] = hashes.hashes[j];
+    }
     if( rc!=SQLITE_OK ) return rc;
-    unmerged->rows[i].mark = sqlite3_column_int64(row, MARK);
-    unmerged->rows[i].num_hashes = unmerged->hashes.num_hashes;
+    unmerged->rows[i] = (bloom_vtab_journal_row){sqlite3_column_int64(row, MARK), set->num_hashes};
     unmerged->num_rows++;
   }
   if( rc!=SQLITE_DONE ) return rc;
@@ -156,17 +152,6 @@ static int add_rows(bloom_vtab *vtab, sqlite3_stmt *row){
   unmerged->is_known = has_marks
     && unmerged->lowest_rowid<=INT64_MAX - (sqlite3_int64)unmerged->num_rows;
   return SQLITE_OK;
-}
-
-static int read_all(bloom_vtab *vtab){
-  sqlite3_stmt *row;
-  int rc;
-  forget_journal(vtab);
-  rc = find_rows(vtab, INT64_MIN, &row);
-  if( rc==SQLITE_OK ) rc = add_rows(vtab, row);
-  sqlite3_reset(row);
-  vtab->unmerged.num_taken = vtab->layout.num_taken;
-  return rc;
 }
 
 /* Returns 1 if the pages have all rows before the first known one: merges took no fewer rows than
@@ -227,7 +212,14 @@ int bloom_vtab_read_journal(bloom_vtab *vtab, int *is_intact){
   int rc = SQLITE_NOTFOUND;
   assert(vtab->args.table && vtab->has_layout);
   if( vtab->unmerged.is_known ) rc = read_newest(vtab);
-  if( rc==SQLITE_NOTFOUND ) rc = read_all(vtab);
+  if( rc==SQLITE_NOTFOUND ){
+    sqlite3_stmt *row;
+    forget_journal(vtab);
+    vtab->unmerged.num_taken = vtab->layout.num_taken;
+    rc = find_rows(vtab, INT64_MIN, &row);
+    if( rc==SQLITE_OK ) rc = add_rows(vtab, row);
+    sqlite3_reset(row);
+  }
   assert(rc!=SQLITE_NOTFOUND); /* what was just forgotten cannot be another journal's */
   *is_intact = rc==SQLITE_OK;
   if( rc!=SQLITE_OK ) forget_journal(vtab);

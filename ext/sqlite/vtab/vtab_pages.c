@@ -512,18 +512,23 @@ static int may_be_full(
   return (hash & UINT32_MAX) * bloom_vtab_num_pages(layout, last) >> 32==0;
 }
 
-/* Sets a hash's bits in its block of the last layer, unless they are set, and *is_full to whether
-** the layer may have been full before.  Older layers may have the hash, too, but to read them
-** costs more than it saves. */
-static int add_hash(bloom_vtab *vtab, bloom_hash_value hash, int *is_full){
-  uint8_t block[BLOOM_BLOCK_BYTES], bytes[BLOOM_HEADER_BYTES];
+/* Sets the bits of the key's hash in the last layer, unless they are set.  Older layers may have
+** the hash, too, but to read them costs more than it saves. */
+int bloom_vtab_add_key(bloom_vtab *vtab, bloom_key_values key){
+  const bloom_key_rules none = {.num_columns = 0};
   const bloom_vtab_layout *layout = &vtab->layout;
+  uint8_t block[BLOOM_BLOCK_BYTES], bytes[BLOOM_HEADER_BYTES];
+  bloom_combined_hashes hashes;
+  bloom_hash_value hash;
   bloom_vtab_page_header header;
   sqlite3_blob *blob;
   uint64_t page;
-  int layer, offset;
-  int rc = bloom_blob_open(pages_place(vtab), 1, 1, BLOOM_LAYOUT_BYTES, &blob);
+  int layer, offset, is_full, rc = bloom_hashes_of_key(&none, NULL, key, &hashes);
+  if( rc!=SQLITE_OK || hashes.num_hashes==0 ) return rc;
+  assert(hashes.num_hashes==1);
+  hash = hashes.hashes[0];
   /* Row 1 is opened to be written, because the blob then moves to the page. */
+  rc = bloom_blob_open(pages_place(vtab), 1, 1, BLOOM_LAYOUT_BYTES, &blob);
   if( rc==SQLITE_OK ){
     rc = take_layout(vtab, blob);
   }else if( rc==SQLITE_NOTFOUND ){
@@ -539,23 +544,14 @@ static int add_hash(bloom_vtab *vtab, bloom_hash_value hash, int *is_full){
   if( rc!=SQLITE_OK || bloom_split_block_may_contain(block, hash) ){
     return bloom_blob_close(blob, rc);
   }
-  *is_full = may_be_full(layout, page, &header, hash);
+  is_full = may_be_full(layout, page, &header, hash);
   header.num_keys++;
   header.num_filled++;
   bloom_split_block_add(block, hash);
   put_page_header(layout->number, &header, page_row(layout, layer, page), bytes);
   rc = sqlite3_blob_write(blob, block, sizeof(block), offset);
   if( rc==SQLITE_OK ) rc = sqlite3_blob_write(blob, bytes, sizeof(bytes), 0);
-  return bloom_blob_close(blob, rc);
-}
-
-int bloom_vtab_add_key(bloom_vtab *vtab, bloom_key_values key){
-  const bloom_key_rules none = {.num_columns = 0};
-  bloom_combined_hashes hashes;
-  int is_full = 0, rc = bloom_hashes_of_key(&none, NULL, key, &hashes);
-  if( rc!=SQLITE_OK || hashes.num_hashes==0 ) return rc;
-  assert(hashes.num_hashes==1);
-  rc = add_hash(vtab, hashes.hashes[0], &is_full);
+  rc = bloom_blob_close(blob, rc);
   return rc==SQLITE_OK && is_full ? grow_if_full(vtab) : rc;
 }
 
