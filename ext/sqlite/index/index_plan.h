@@ -312,18 +312,19 @@ typedef enum index_reading {
   INDEX_READ_INTERVALS, /* one interval of ids after the other, from ?1 to ?2 */
   INDEX_READ_SLICES,    /* the intervals of list ?1, and of them one slice of the order */
   INDEX_READ_FREE,      /* all rows, in the way that SQLite chooses */
-  INDEX_READ_BEHIND,    /* the same, of an order, behind the value ?1 */
-  INDEX_READ_NULLS,     /* what comes behind all values of a descending order */
-  INDEX_READ_COST,      /* the same, to be explained: any pattern stands for one with a beginning */
-  INDEX_READ_SORTED     /* ids from ?1 to ?2, all rows before the first one is returned */
+  INDEX_READ_BEHIND,    /* as FREE, of an order: rows behind the value ?1 */
+  INDEX_READ_NULLS,     /* as FREE, of a descending order: NULLs, which are behind all values */
+  INDEX_READ_COST,      /* EXPLAIN QUERY PLAN of FREE, with 'a%' for patterns that begin so */
+  INDEX_READ_SORTED     /* ids from ?1 to ?2, all of them before the first one is returned */
 } index_reading;
 
-/* Returns the form in which a condition is passed.  value: NULL if it is not known yet; list is
-** that of an IN. */
+/* Returns the form in which a condition is passed.  value is NULL where xBestIndex does not know
+** it; list has the values of an IN. */
 index_form bloom_index_pass_form(const bloom_index *index, const index_condition *condition,
                                  sqlite3_value *value, const index_list *list);
 
-/* Returns the inner statement, to be freed: the id, then the columns that are used. */
+/* Returns the inner statement, to be freed; NULL when out of memory.  Its results are the id, then
+** the columns that are used. */
 char *bloom_index_pass_statement(const bloom_index *index, const index_plan *plan,
                                  const index_form *forms, index_reading reading);
 
@@ -331,12 +332,12 @@ char *bloom_index_pass_statement(const bloom_index *index, const index_plan *pla
 ** is none, of its lower end, which belongs to it, and of its upper end, which does not. */
 #define INDEX_SLICE_PARAMETER (5 + 2*INDEX_MAX_CONDITIONS)
 
-/* Binds the conditions' values. */
+/* Binds the values of conditions, LIMIT and OFFSET. */
 int bloom_index_pass_bind(bloom_index *index, sqlite3_stmt *rows, const index_plan *plan,
                           const index_form *forms, sqlite3_value **args, index_list *lists);
 
-/* Sets *form to one that an index of the source's own serves, if there is one for the value, and
-** *list, which the caller frees, to what it binds then. */
+/* Replaces *form by one that an index of the source's own serves, if there is one for this value.
+** *list, which the caller frees, is what that binds. */
 int bloom_index_numbers_form(bloom_index *index, const index_condition *condition,
                              sqlite3_value *value, index_list *list, index_form *form);
 
@@ -348,17 +349,17 @@ typedef struct index_slices index_slices;
 /* Returns the indexed column whose zones give the order of a column of the source; -1: none. */
 int bloom_index_order_key(const bloom_index *index, int column);
 
-/* Sets *pays to whether a few slices of the order, by this indexed column, are a small part of the
-** table. */
+/* Sets *pays to whether slices by this indexed column read few rows again: its values ascend, or
+** descend, with ids by and large. */
 int bloom_index_order_pays(bloom_index *index, int key, int *pays);
 
-/* Begins a look-up; sets *is_too_dear if it costs less to read and sort the whole source.
-** bloom_index_slices_free() is for the caller in any case. */
+/* Begins a look-up; sets *is_too_dear if it costs less to read and sort the whole source.  The
+** caller frees *result in any case. */
 int bloom_index_slices_start(bloom_index *index, const index_plan *plan, sqlite3_value **args,
                              const index_list *lists, index_slices **result, int *is_too_dear);
 void bloom_index_slices_free(index_slices *order);
 
-/* Binds the next slice, or sets *is_done. */
+/* Finds the next slice, and binds it to a statement of INDEX_READ_SLICES; or sets *is_done. */
 int bloom_index_slices_next(index_slices *order, sqlite3_stmt *rows, int *is_done);
 
 /* -- index_cursor.c -------------------------------------------------------------------- */

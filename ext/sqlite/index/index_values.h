@@ -81,7 +81,7 @@ size_t bloom_index_regexp_literal(const bloom_regexp *regexp, const uint8_t **li
 /* Rows of zones, and directories, which have an entry like a zone for each of 32 rows. */
 typedef enum index_zone_level { INDEX_ZONES, INDEX_ZONE_DIRECTORY } index_zone_level;
 
-/* The bytes of a row's number, or a block's, that say which zone or entry of the row it is. */
+/* The low bits of a zone's number, or of a row's, which say its place in the row, or directory. */
 #define INDEX_ZONE_MASK (BLOOM_ZONES_PER_ROW - 1)
 
 /* Reads a row.  SQLITE_CORRUPT_VTAB where it is missing or damaged. */
@@ -106,13 +106,13 @@ typedef struct index_zone_test {
   int asks_null; /* NULL is among what it asks for */
 } index_zone_test;
 
-/* Sets *test, whose spans are for the caller to free, by a condition's value, a TEXT in UTF-8, or
-** its list.  The value is NULL only of IS, IS NULL and IS NOT NULL. */
+/* Sets *test to what a condition asks for with a value, a TEXT in UTF-8, or with a list.  The value
+** may be NULL of IS, IS NULL and IS NOT NULL alone.  The caller frees the spans. */
 int bloom_index_zones_test(bloom_index *index, const index_condition *condition,
                            sqlite3_value *value, const index_list *list, index_zone_test *test);
 
-/* Adds to *result the blocks in zones that meet all tests of their column, and that `within` has,
-** too, unless it is NULL. */
+/* Adds to *result the blocks whose zones of a column meet all tests of that column, and which
+** `within` has, too, unless it is NULL. */
 int bloom_index_zones_look_up(bloom_index *index, const index_generation *generation, int key,
                               const index_zone_test *tests, int num_tests,
                               const index_block_set *within, index_block_set *result);
@@ -132,7 +132,7 @@ int bloom_index_zones_add(index_zone_merge *merge, uint32_t block, sqlite3_value
 /* Writes what is in memory. */
 int bloom_index_zones_write(index_zone_merge *merge);
 
-/* Deletes the rows of a generation that had this place. */
+/* Deletes a column's rows of the generation that had this place. */
 int bloom_index_zones_delete(bloom_index *index, int key, uint32_t place);
 
 /* Sets *is_found to whether the zone of a block has a value. */
