@@ -69,10 +69,8 @@ static int info_take_error(info_cursor *info, const char *error){
 
 /* Sets *is_own and info->is_index by the module in a virtual table's text. */
 static int info_read_module(info_cursor *info, const char *sql, int *is_own){
-  bloom_token token = bloom_token_first(sql);
-  char *module;
-  while( token.num_chars && !bloom_token_is(token, "using") ) token = bloom_token_after(token);
-  module = bloom_token_unquoted(bloom_token_after(token));
+  const bloom_token using = bloom_token_find(bloom_token_first(sql), "using");
+  char *module = bloom_token_unquoted(bloom_token_after(using));
   if( module==NULL ) return SQLITE_NOMEM;
   info->is_index = sqlite3_stricmp(module, "bloom_index")==0;
   *is_own = info->is_index || sqlite3_stricmp(module, "bloom")==0;
