@@ -279,6 +279,11 @@ int bloom_index_slot_is_used(const index_layout *layout, int key, uint32_t slot)
   return 0;
 }
 
+int bloom_index_run_drop(const index_column *column, const index_run *run){
+  if( bloom_index_slot_is_used(column->before, column->key, run->slot) ) return SQLITE_OK;
+  return bloom_index_run_delete(column->index, column->key, run->slot, 0, INDEX_LAST_LIST);
+}
+
 int bloom_index_run_add(const index_column *column, uint32_t end_block, index_run **run){
   uint32_t slot = 0;
   *run = NULL;
@@ -323,6 +328,7 @@ int bloom_index_run_write(const index_column *column, index_run *run, uint64_t m
                           uint64_t max_pairs, index_next_list *next, void *source,
                           int *is_finished){
   const uint32_t num_segments = bloom_entries_num_segments(run->end_block);
+  const uint64_t end_token = INDEX_LAST_LIST/num_segments; /* ids of tokens below have 56 bits */
   bloom_index *index = column->index;
   run_writer *writer = sqlite3_malloc64(sizeof(*writer));
   uint64_t num_written = 0, num_pending = 0; /* entries in written rows, and in the one at hand */
@@ -338,6 +344,10 @@ int bloom_index_run_write(const index_column *column, index_run *run, uint64_t m
   while( rc==SQLITE_OK && num_written<max_pairs
         && (rc = next(source, &list, &is_found))==SQLITE_OK && is_found ){
     const uint64_t id = list.token*num_segments + list.segment;
+    if( list.token>=end_token ){
+      rc = SQLITE_CORRUPT_VTAB;
+      break;
+    }
     if( !bloom_entries_writer_add(&writer->entries, id, list.blocks, list.num_blocks) ){
       rc = run_write_row(writer);
       bloom_entries_writer_add(&writer->entries, id, list.blocks, list.num_blocks);

@@ -220,6 +220,9 @@ int bloom_index_run_write(const index_column *column, index_run *run, uint64_t m
                           uint64_t max_pairs, index_next_list *next, void *source,
                           int *is_finished);
 
+/* Deletes the rows of a run that goes, unless the layout on disk names it. */
+int bloom_index_run_drop(const index_column *column, const index_run *run);
+
 /* Deletes rows of a slot whose lists' ids are first .. last. */
 int bloom_index_run_delete(bloom_index *index, int key, uint32_t slot, uint64_t first,
                            uint64_t last);

@@ -111,47 +111,31 @@ static index_run *join_find_target(index_key_layout *key){
   return NULL;
 }
 
-/* Copies lists that the target lacks from the runs whose bits are set in `taken`: all, or so many
-** that they have max_pairs entries. */
-static int join_copy(const index_column *column, uint64_t taken, index_run *target,
-                     uint64_t max_pairs, int *is_finished){
-  const index_key_layout *key = column->of_key;
-  const uint32_t num_segments = bloom_entries_num_segments(target->end_block);
-  index_union *lists;
-  uint64_t all_pairs = 0, num_tokens = 1, mean_gap;
-  uint32_t i;
-  int rc;
-  for(i=0; i<key->num_runs; i++){
-    const index_run *run = &key->runs[i];
-    const uint64_t last = run->last/bloom_entries_num_segments(run->end_block);
-    if( !(taken >> i & 1) ) continue;
-    all_pairs += run->num_pairs;
-    if( last>=num_tokens ) num_tokens = last + 1;
-  }
-  if( num_tokens>INDEX_LAST_LIST/num_segments ) return SQLITE_CORRUPT_VTAB;
-  mean_gap = num_tokens*num_segments/(all_pairs + 1) | 1;
-  rc = bloom_index_union_start(&lists, column->index, column->key, key, taken);
-  if( rc==SQLITE_OK ) rc = bloom_index_run_write(column, target, mean_gap, max_pairs,
-                                                 bloom_index_union_next, lists, is_finished);
-  sqlite3_free(lists);
-  return rc;
-}
-
-/* Does so, and if these are all, removes the runs from the layout.  Rows that the layout on disk
-** does not name are deleted at once. */
+/* Copies lists that the target lacks from the runs whose bits are set in `taken`: so many that they
+** have max_pairs entries; or all, and then removes the runs. */
 static int join_go_on(const index_column *column, uint64_t taken, index_run *target,
                       uint64_t max_pairs){
   index_key_layout *key = column->of_key;
+  uint64_t all_pairs = 0, last = 0;
   uint32_t num_left = 0, i;
-  int is_finished, rc = join_copy(column, taken, target, max_pairs, &is_finished);
+  index_union *lists;
+  int is_finished = 0, rc = bloom_index_union_start(&lists, column->index, column->key, key, taken);
+  for(i=0; i<key->num_runs; i++){
+    if( !(taken >> i & 1) ) continue;
+    all_pairs += key->runs[i].num_pairs;
+    if( key->runs[i].last>last ) last = key->runs[i].last;
+  }
+  if( rc==SQLITE_OK ){
+    rc = bloom_index_run_write(column, target, last/(all_pairs + 1) | 1, max_pairs,
+                               bloom_index_union_next, lists, &is_finished);
+  }
+  sqlite3_free(lists);
   if( rc!=SQLITE_OK || !is_finished ) return rc;
   target->role = INDEX_RUN_PLAIN;
   for(i=0; i<key->num_runs; i++){
     const index_run run = key->runs[i];
     if( !(taken >> i & 1) ) key->runs[num_left++] = run;
-    else if( rc==SQLITE_OK && !bloom_index_slot_is_used(column->before, column->key, run.slot) ){
-      rc = bloom_index_run_delete(column->index, column->key, run.slot, 0, INDEX_LAST_LIST);
-    }
+    else if( rc==SQLITE_OK ) rc = bloom_index_run_drop(column, &run);
   }
   key->num_runs = num_left;
   return rc;

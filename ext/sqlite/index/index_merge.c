@@ -230,11 +230,9 @@ static int merge_end_rebuild(index_merge_state *merge){
   uint32_t j;
   int key, rc = SQLITE_OK;
   for(key=0; key<merge->index->config.num_keys; key++){
-    const index_key_layout *of_key = &layout->generations[0].keys[key];
-    for(j=0; j<of_key->num_runs && rc==SQLITE_OK; j++){
-      const uint32_t slot = of_key->runs[j].slot;
-      if( bloom_index_slot_is_used(&merge->before, key, slot) ) continue;
-      rc = bloom_index_run_delete(merge->index, key, slot, 0, INDEX_LAST_LIST);
+    const index_column column = merge_column(merge, 0, key);
+    for(j=0; j<column.of_key->num_runs && rc==SQLITE_OK; j++){
+      rc = bloom_index_run_drop(&column, &column.of_key->runs[j]);
     }
   }
   merge_close_generation(merge, 0);

@@ -87,40 +87,42 @@ static void pairs_end_block(index_pairs *pairs){
   pairs->first_of_block = pairs->num_listed;
 }
 
+/* Adds lists of a text to the block at hand. */
+static int pairs_add_lists(index_pairs *pairs, const uint32_t *numbers, size_t num_numbers){
+  uint64_t *to;
+  size_t i;
+  const int rc = bloom_grow(&pairs->list, pairs->num_listed + num_numbers, &pairs->max_listed,
+                            sizeof(*pairs->list));
+  if( rc!=SQLITE_OK ) return rc;
+  to = pairs->list + pairs->num_listed;
+  for(i=0; i<num_numbers; i++){
+    *to++ = (uint64_t)numbers[i] << INDEX_PAIR_BLOCK_BITS | pairs->block;
+  }
+  pairs->num_listed += num_numbers;
+  return SQLITE_OK;
+}
+
 /* Adds the lists of a text. */
 static int pairs_add_text(index_pairs *pairs, uint32_t block, sqlite3_value *value){
   const uint32_t any = bloom_lists_any(pairs->lists);
   uint32_t numbers[BLOOM_TEXT_ROOM];
   bloom_text reading;
-  uint64_t *to;
   char digits[24];
-  int is_any, rc = SQLITE_OK;
-  assert( block<=INDEX_PAIR_BLOCK_MASK && !pairs->is_taken );
+  int rc = SQLITE_OK;
+  assert( pairs->has && block<=INDEX_PAIR_BLOCK_MASK && !pairs->is_taken );
   if( block!=pairs->block ){
     pairs_end_block(pairs);
     if( pairs->num_listed>=INDEX_LISTED_PAIRS ) rc = pairs_chain(pairs);
     pairs->block = block;
   }
-  is_any = bloom_index_text_begin(&reading, digits, pairs->key, value)
-      && !(pairs->has[any/64] >> any%64 & 1);
-  while( rc==SQLITE_OK && (is_any || bloom_text_is_open(&reading)) ){
-    size_t num_numbers, i;
-    if( is_any ){
-      pairs->has[any/64] |= (uint64_t)1 << any%64;
-      numbers[0] = any;
-      num_numbers = 1;
-      is_any = 0;
-    }else{
-      num_numbers = bloom_text_next_lists(&reading, pairs->lists, pairs->has, numbers);
-    }
-    rc = bloom_grow(&pairs->list, pairs->num_listed + num_numbers, &pairs->max_listed,
-                    sizeof(*pairs->list));
-    if( rc!=SQLITE_OK ) break;
-    to = pairs->list + pairs->num_listed;
-    for(i=0; i<num_numbers; i++){
-      *to++ = (uint64_t)numbers[i] << INDEX_PAIR_BLOCK_BITS | block;
-    }
-    pairs->num_listed += num_numbers;
+  if( bloom_index_text_begin(&reading, digits, pairs->key, value)
+   && !(pairs->has[any/64] >> any%64 & 1) && rc==SQLITE_OK ){
+    pairs->has[any/64] |= (uint64_t)1 << any%64;
+    rc = pairs_add_lists(pairs, &any, 1);
+  }
+  while( rc==SQLITE_OK && bloom_text_is_open(&reading) ){
+    rc = pairs_add_lists(pairs, numbers, bloom_text_next_lists(&reading, pairs->lists, pairs->has,
+                                                               numbers));
   }
   return rc;
 }
@@ -243,6 +245,7 @@ uint64_t bloom_index_pairs_mean_gap(const index_pairs *pairs, uint32_t num_segme
 
 int bloom_index_pairs_next(void *source, index_entry_list *list, int *is_found){
   index_pairs *pairs = source;
+  const uint64_t *next;
   uint64_t pair;
   int rc = SQLITE_OK;
   if( !pairs->is_taken ){
@@ -265,15 +268,14 @@ int bloom_index_pairs_next(void *source, index_entry_list *list, int *is_found){
     pairs->is_unordered = pairs->is_taken = 0;
     return rc;
   }
-  pair = pairs->list[pairs->num_taken];
+  next = pairs->list + pairs->num_taken;
+  pair = *next;
   list->token = pair >> INDEX_PAIR_BLOCK_BITS;
   list->segment = ((uint32_t)pair & INDEX_PAIR_BLOCK_MASK) / BLOOM_SEGMENT_BLOCKS;
   list->num_blocks = 0;
-  while( pairs->num_taken<pairs->num_listed ){
-    const uint64_t next = pairs->list[pairs->num_taken];
-    if( next>>BLOOM_SEGMENT_LG!=pair>>BLOOM_SEGMENT_LG ) break;
-    list->blocks[list->num_blocks++] = (uint16_t)(next % BLOOM_SEGMENT_BLOCKS);
-    pairs->num_taken++;
-  }
+  do{
+    list->blocks[list->num_blocks++] = (uint16_t)(*next++ % BLOOM_SEGMENT_BLOCKS);
+  }while( next<pairs->list + pairs->num_listed && *next>>BLOOM_SEGMENT_LG==pair>>BLOOM_SEGMENT_LG );
+  pairs->num_taken = (size_t)(next - pairs->list);
   return SQLITE_OK;
 }
