@@ -36,6 +36,7 @@ typedef struct index_kind {
 extern const index_kind bloom_index_kinds[INDEX_NUM_KINDS];
 
 static inline index_group index_group_of(index_condition_kind kind){
+  assert( (unsigned)kind<INDEX_NUM_KINDS && bloom_index_kinds[kind].sql );
   return bloom_index_kinds[kind].group;
 }
 
