@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../core/bytes.h"
+#include "../core/debug.h"
 
 #define TWO_63 9223372036854775808.0
 
@@ -110,56 +111,78 @@ static int is_large_real(double real){
   return real>=(double)BLOOM_LARGE_INTEGER || real<=-(double)BLOOM_LARGE_INTEGER;
 }
 
-/* ---- Values ------------------------------------------------------------------------------ */
-
-/* All that a value may be compared as. */
-typedef struct equal_forms {
-  char is_integer, is_real, is_text;
-  int64_t integer;
-  double real;
-  uint64_t text_hash;
-} equal_forms;
-
-static void set_real(equal_forms *forms, double real){
-  forms->is_integer = (char)bloom_real_is_near_integer(real, &forms->integer);
-  forms->is_real = (char)!bloom_real_is_whole(real);
-  forms->real = real;
+/* Returns 1 if a REAL may equal INTEGERs beyond 2^53. */
+static int may_be_large_integer(double real){
+  return is_large_real(real) && real>=-TWO_63 && real<=TWO_63;
 }
 
-/* Sets what a TEXT may be compared as.  A TEXT beyond 2^53 that is written as a REAL may be an
-** INTEGER to versions that read as far as a NUL, which ends at 2^63. */
-static int set_text(equal_forms *forms, sqlite3_value *value){
-  const uint8_t *text = sqlite3_value_text(value);
-  const size_t num_bytes = (size_t)sqlite3_value_bytes(value);
-  const uint8_t *nul;
-  int is_number;
-  if( text==NULL ) return SQLITE_NOMEM;
-  is_number = bloom_bytes_may_be_number(text, num_bytes);
-  if( is_number==BLOOM_IS_INTEGER ){
-    forms->is_integer = 1;
-    forms->integer = sqlite3_value_int64(value);
-    return SQLITE_OK;
-  }
-  if( is_number ){
-    set_real(forms, sqlite3_value_double(value));
-    if( is_large_real(forms->real) && forms->real>=-TWO_63 && forms->real<=TWO_63 ){
-      forms->is_integer = 1;
-      forms->integer = sqlite3_value_int64(value);
-    }
-    return SQLITE_OK;
-  }
-  nul = memchr(text, 0, num_bytes);
-  forms->is_text = 1;
-  forms->text_hash = fold_text(text, nul ? (size_t)(nul - text) : num_bytes).hash;
-  return SQLITE_OK;
-}
+/* ---- Values: the hashes to store them by, or, is_query, to look them up by -------------------- */
 
 static void push_equal(bloom_key_hashes *hashes, uint64_t hash){
   int i;
   for(i=0; i<hashes->num_hashes; i++){
     if( hashes->hashes[i]==hash ) return;
   }
+  assert( hashes->num_hashes<BLOOM_MAX_KEY_HASHES );
   hashes->hashes[hashes->num_hashes++] = hash;
+}
+
+static void push_cells(double real, bloom_key_hashes *hashes){
+  const uint64_t steps = bloom_steps_of(real);
+  push_equal(hashes, bloom_hash_of_cell(real, bloom_first_cell(steps)));
+  push_equal(hashes, bloom_hash_of_cell(real, bloom_last_cell(steps)));
+}
+
+static void push_integer(bloom_equal_kinds *kinds, int is_query, int64_t integer,
+                         bloom_key_hashes *hashes){
+  push_equal(hashes, bloom_parquet_hash_int64(integer));
+  if( !bloom_is_large_integer(integer) ) return;
+  if( !is_query ) kinds->has_large_integer = 1;
+  else if( kinds->has_large_real ) push_cells((double)integer, hashes);
+}
+
+static void push_real(bloom_equal_kinds *kinds, int is_query, double real,
+                      bloom_key_hashes *hashes){
+  int64_t integer;
+  if( bloom_real_is_near_integer(real, &integer) ){
+    push_equal(hashes, bloom_parquet_hash_int64(integer));
+  }
+  if( bloom_real_is_whole(real) ) return;
+  if( is_query ){
+    push_cells(real, hashes);
+    if( kinds->has_large_integer && may_be_large_integer(real) ) hashes->is_maybe = 1;
+  }else{
+    push_equal(hashes, bloom_hash_of_cell(real, bloom_cell_of(bloom_steps_of(real))));
+    if( is_large_real(real) ) kinds->has_large_real = 1;
+  }
+}
+
+/* Pushes the hashes of a TEXT.  A TEXT beyond 2^53 that is written as a REAL may be an INTEGER to
+** versions that read as far as a NUL, which ends at 2^63. */
+static int push_text(bloom_equal_kinds *kinds, int is_query, sqlite3_value *value,
+                     bloom_key_hashes *hashes){
+  const uint8_t *text = sqlite3_value_text(value);
+  const size_t num_bytes = (size_t)sqlite3_value_bytes(value);
+  const uint8_t *nul;
+  double real;
+  int is_number;
+  if( text==NULL ) return SQLITE_NOMEM;
+  is_number = bloom_bytes_may_be_number(text, num_bytes);
+  if( is_number==0 ){
+    nul = memchr(text, 0, num_bytes);
+    push_equal(hashes, fold_text(text, nul ? (size_t)(nul - text) : num_bytes).hash);
+    return SQLITE_OK;
+  }
+  if( is_number==BLOOM_IS_INTEGER ){
+    push_integer(kinds, is_query, sqlite3_value_int64(value), hashes);
+    return SQLITE_OK;
+  }
+  real = sqlite3_value_double(value);
+  if( may_be_large_integer(real) ){
+    push_integer(kinds, is_query, sqlite3_value_int64(value), hashes);
+  }
+  push_real(kinds, is_query, real, hashes);
+  return SQLITE_OK;
 }
 
 static int push_blob(sqlite3_value *value, bloom_key_hashes *hashes){
@@ -171,65 +194,26 @@ static int push_blob(sqlite3_value *value, bloom_key_hashes *hashes){
   return SQLITE_OK;
 }
 
-static void push_stored(bloom_equal_kinds *kinds, const equal_forms *forms,
-                        bloom_key_hashes *hashes){
-  if( forms->is_integer ){
-    push_equal(hashes, bloom_parquet_hash_int64(forms->integer));
-    if( bloom_is_large_integer(forms->integer) ) kinds->has_large_integer = 1;
-  }
-  if( forms->is_real ){
-    push_equal(hashes, bloom_hash_of_cell(forms->real, bloom_cell_of(bloom_steps_of(forms->real))));
-    if( is_large_real(forms->real) ) kinds->has_large_real = 1;
-  }
-  if( forms->is_text ) push_equal(hashes, forms->text_hash);
-}
-
-static void push_cells(bloom_key_hashes *hashes, double real){
-  const uint64_t steps = bloom_steps_of(real);
-  push_equal(hashes, bloom_hash_of_cell(real, bloom_first_cell(steps)));
-  push_equal(hashes, bloom_hash_of_cell(real, bloom_last_cell(steps)));
-}
-
-static void push_asked(const bloom_equal_kinds *kinds, const equal_forms *forms,
-                       bloom_key_hashes *hashes){
-  if( forms->is_integer ) push_equal(hashes, bloom_parquet_hash_int64(forms->integer));
-  if( forms->is_real ){
-    push_cells(hashes, forms->real);
-    hashes->is_maybe = kinds->has_large_integer && is_large_real(forms->real)
-                    && forms->real>=-TWO_63 && forms->real<=TWO_63;
-  }else if( forms->is_integer && bloom_is_large_integer(forms->integer) && kinds->has_large_real ){
-    push_cells(hashes, (double)forms->integer);
-  }
-  if( forms->is_text ) push_equal(hashes, forms->text_hash);
-}
-
 int bloom_equal_hashes_of(bloom_equal_kinds *kinds, int is_query, sqlite3_value *value,
                           bloom_key_hashes *hashes){
-  const int type = sqlite3_value_type(value);
-  equal_forms forms = {.is_integer = 0};
+  double real;
   hashes->num_hashes = hashes->is_maybe = 0;
-  switch( type ){
+  switch( sqlite3_value_type(value) ){
     case SQLITE_NULL:
       return SQLITE_OK;
     case SQLITE_INTEGER:
-      forms.is_integer = 1;
-      forms.integer = sqlite3_value_int64(value);
-      break;
+      push_integer(kinds, is_query, sqlite3_value_int64(value), hashes);
+      return SQLITE_OK;
     case SQLITE_FLOAT:
-      set_real(&forms, sqlite3_value_double(value));
-      if( !(forms.real>=-DBL_MAX && forms.real<=DBL_MAX) ){ /* its text is no number */
-        forms.is_text = 1;
-        forms.text_hash = fold_text((const uint8_t *)(forms.real<0 ? "-Inf" : "Inf"),
-                                    forms.real<0 ? 4 : 3).hash;
-      }
-      break;
+      real = sqlite3_value_double(value);
+      push_real(kinds, is_query, real, hashes);
+      /* The text of infinity is no number. */
+      if( real>DBL_MAX ) push_equal(hashes, fold_text((const uint8_t *)"Inf", 3).hash);
+      if( real<-DBL_MAX ) push_equal(hashes, fold_text((const uint8_t *)"-Inf", 4).hash);
+      return SQLITE_OK;
     case SQLITE_TEXT:
-      if( set_text(&forms, value)!=SQLITE_OK ) return SQLITE_NOMEM;
-      break;
+      return push_text(kinds, is_query, value, hashes);
     default:
       return push_blob(value, hashes);
   }
-  if( is_query ) push_asked(kinds, &forms, hashes);
-  else push_stored(kinds, &forms, hashes);
-  return SQLITE_OK;
 }
