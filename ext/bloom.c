@@ -34,8 +34,8 @@ SQLITE_EXTENSION_INIT1
 #define OLDEST_SQLITE_VERSION_NUMBER 3031000
 #define OLDEST_SQLITE_VERSION        "3.31.0"
 
-/* Aggregates have step and final, window functions value and inverse as well; scalars have
-** function. The data of all is the connection's, of sqlite/connection.h. */
+/* Scalars have function; aggregates step and final; window functions value and inverse, too.  Their
+** data is that of the connection (sqlite/connection.h). */
 typedef struct function_row {
   const char *name;
   int min_args, max_args; /* -1: any number */
@@ -120,8 +120,8 @@ static int register_function(sqlite3 *db, const function_row *row, int num_args)
                                     row->function, row->step, row->final, bloom_connection_release);
 }
 
-/* Registers all rows, up to the first that fails.  Those registered until then stay: SQLite does
-** not remove a function while a statement runs, and it may have replaced an earlier one. */
+/* Registers all rows, up to the first that fails.  Rows registered until then stay: SQLite removes
+** no function while a statement runs, and a row may have replaced an earlier function. */
 static int register_all(sqlite3 *db){
   size_t i;
   int num_args;
@@ -138,8 +138,8 @@ static int register_all(sqlite3 *db){
   return SQLITE_OK;
 }
 
-/* Keeps the library in memory until the process ends, for SQLite would unload it if
-** sqlite3_bloom_init() failed.  Returns 0 if it cannot be kept. */
+/* Keeps the library in memory until the process ends: SQLite would unload it if
+** sqlite3_bloom_init() failed, also with functions registered.  Returns 0 if it cannot be kept. */
 #if defined(SQLITE_CORE)
 /* Nothing was loaded. */
 #elif defined(_WIN32)
@@ -163,7 +163,7 @@ static int stay_loaded(void){
 }
 #endif
 
-/* Fails sqlite3_bloom_init() because of cause. */
+/* Sets the error message of sqlite3_bloom_init() and returns rc. */
 static int fail_init(int rc, char **error_message, const char *cause){
   if( error_message ){
     *error_message = sqlite3_mprintf("bloom: %s", cause);

@@ -13,20 +13,14 @@
 
 #include "bytes.h"
 #include "debug.h"
+#include "numeric.h"
 
 /* Room for a text: -9223372036854775808 has 20 bytes, and three words are written. */
 #define BLOOM_DECIMAL_MAX_BYTES 24
 
 /* Returns the number of digits '0' in front of the first other one, or of the last. */
 static inline unsigned bloom_leading_zeros(uint64_t text){
-  uint64_t digits = (text ^ 0x3030303030303030u) | (uint64_t)1 << 56;
-#if defined(__GNUC__)
-  return (unsigned)__builtin_ctzll(digits) / 8;
-#else
-  unsigned num_zeros = 0;
-  for(; (digits & 0xff)==0; digits>>=8) num_zeros++;
-  return num_zeros;
-#endif
+  return bloom_num_low_zeros64((text ^ 0x3030303030303030u) | (uint64_t)1 << 56) / 8;
 }
 
 /* Returns eight decimal digits of value < 10^8 as text, the first in the lowest byte: two numbers

@@ -7,8 +7,8 @@
 **   03  TEXT        length, 4 bytes little-endian, then so many bytes of UTF-8
 **   04  BLOB        length, the same, then so many bytes
 **
-** A REAL that is equal to a 64-bit integer is written as that INTEGER.  So values have the
-** same bytes if, and only if, `=` finds them equal.  No tuple has a NULL, because NULL is
+** A REAL that is equal to a 64-bit integer is written as that INTEGER.  So values have the same
+** bytes if, and only if, `=` without affinity finds them equal.  No tuple has a NULL, which is
 ** equal to nothing.
 */
 #ifndef BLOOM_CORE_TUPLE_H

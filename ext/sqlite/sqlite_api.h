@@ -17,8 +17,8 @@ SQLITE_EXTENSION_INIT3
 /* The number of an array's elements. */
 #define BLOOM_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Returns 1 if a constraint of xBestIndex is an IN whose list a virtual table can have as a
-** whole, which it has then.  From 3.38 on. */
+/* Asks in xBestIndex for the whole list of a constraint that is an IN, and returns 1 if xFilter
+** gets it: from 3.38 on. */
 static inline int bloom_vtab_takes_list(sqlite3_index_info *info, int constraint){
 #if SQLITE_VERSION_NUMBER >= 3038000
   return sqlite3_libversion_number()>=3038000 && sqlite3_vtab_in(info, constraint, 1);
@@ -29,8 +29,8 @@ static inline int bloom_vtab_takes_list(sqlite3_index_info *info, int constraint
 #endif
 }
 
-/* Returns 1 if SQLite wants each row once, and so may be shown one row of those that have the same
-** values in the columns used; from 3.38 on. */
+/* Returns 1 if of rows with the same values in the columns used SQLite needs one alone; from 3.38
+** on. */
 static inline int bloom_vtab_is_distinct(sqlite3_index_info *info){
 #if SQLITE_VERSION_NUMBER >= 3038000
   return sqlite3_libversion_number()>=3038000 && sqlite3_vtab_distinct(info)>=2;
@@ -53,7 +53,7 @@ static inline int bloom_db_fires_triggers(sqlite3 *db){
   return is_on;
 }
 
-/* Goes through that list in xFilter: SQLITE_OK and a value, or SQLITE_DONE. */
+/* Steps through such a list in xFilter: SQLITE_OK with *value set, or SQLITE_DONE. */
 static inline int bloom_vtab_list_value(sqlite3_value *list, int is_first, sqlite3_value **value){
 #if SQLITE_VERSION_NUMBER >= 3038000
   return is_first ? sqlite3_vtab_in_first(list, value) : sqlite3_vtab_in_next(list, value);
@@ -65,8 +65,8 @@ static inline int bloom_vtab_list_value(sqlite3_value *list, int is_first, sqlit
 #endif
 }
 
-/* SQLite reads xIntegrity, which follows xShadowName, from 3.44 on.  Older headers lack it:
-** there it is what comes after the module. */
+/* A module with xIntegrity, which follows xShadowName and is read from 3.44 on.  With older
+** headers, which lack it, it is the member after the module. */
 typedef struct bloom_module_with_integrity {
   sqlite3_module module;
   int (*integrity)(sqlite3_vtab *, const char *, const char *, int, char **);
@@ -88,9 +88,9 @@ static inline int bloom_is_null_test(int op){
   return op==SQLITE_INDEX_CONSTRAINT_ISNULL || op==SQLITE_INDEX_CONSTRAINT_ISNOTNULL;
 }
 
-/* How many digits SQLite writes a REAL with.  From 3.52 on they are 17, and from some release after
-** it an application can choose, by SQLITE_DBCONFIG_FP_DIGITS; where it cannot, the number is left
-** alone. */
+/* Returns how many digits SQLite writes a REAL with.  From 3.52 on they are 17, and from a later
+** release on an application can choose, by SQLITE_DBCONFIG_FP_DIGITS; where it cannot,
+** sqlite3_db_config() leaves the number as it is. */
 #define BLOOM_USUAL_REAL_DIGITS 17
 static inline int bloom_db_real_digits(sqlite3 *db){
   const int fp_digits = 1023;
