@@ -116,7 +116,7 @@ static int may_be_large_integer(double real){
   return is_large_real(real) && real>=-TWO_63 && real<=TWO_63;
 }
 
-/* ---- Values: the hashes to store them by, or, is_query, to look them up by -------------------- */
+/* ---- Values: the hashes to store them by or, is_query, to look them up by --------------- */
 
 static void push_equal(bloom_key_hashes *hashes, uint64_t hash){
   int i;
