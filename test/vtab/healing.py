@@ -146,6 +146,20 @@ for columns in "k TEXT)", "id INT PRIMARY KEY, k TEXT)", "k TEXT, id INTEGER PRI
 
 
 @test
+def renamed(files):
+    """Other names of the table and its columns, and VACUUM, in the middle: it goes on where it was."""
+    db, _ = make(files)
+    harm(db, "trigger")
+    for sql in "ALTER TABLE t RENAME COLUMN id TO \"the \"\"id\"", "ALTER TABLE t RENAME COLUMN k TO key", "VACUUM", "ALTER TABLE t RENAME TO \"a table\"":
+        command(db, "f", "merge=100")
+        db.execute(sql)
+    db.execute("UPDATE \"a table\" SET \"the \"\"id\" = -\"the \"\"id\" WHERE \"the \"\"id\" > 450")
+    assert WHY in note(db)
+    command(db, "f", "merge=100")
+    is_whole(db, "SELECT key AS k FROM \"a table\"")
+
+
+@test
 def an_authorizer_hides_the_id(files):
     """Read as NULL, it would end the table before its first row."""
     db, keys = make(files)
