@@ -1,7 +1,6 @@
 /*
-** The virtual table of bloom_index as it is in memory, which all its parts share, and the
-** statements that it keeps.  README.md says which part does what; the other headers, what parts
-** offer each other.
+** The object of a bloom_index, which all files of this folder share, and the statements that it
+** keeps.  README.md says which file does what.
 */
 #ifndef BLOOM_SQLITE_INDEX_INT_H
 #define BLOOM_SQLITE_INDEX_INT_H
@@ -36,7 +35,7 @@ typedef struct index_key {
   const char *doubt; /* why its entries are not used, as words behind "column k "; NULL: they are */
 } index_key;
 
-/* What is decided when the table is made, and anew by 'rebuild'. */
+/* What CREATE decides, and 'rebuild' anew. */
 typedef struct index_config {
   char *source; /* the table's name then; ALTER TABLE may have renamed it since */
   index_key keys[INDEX_MAX_KEYS];
@@ -51,22 +50,22 @@ typedef struct index_config {
 
 typedef struct index_statement index_statement;
 
-/* What a kept statement is for.  What each look-up needs is found by that alone, other statements
-** by their text. */
+/* What a kept statement is for.  The last two are found by their text; the others, which each
+** look-up needs, by this alone. */
 typedef enum index_use {
   INDEX_USE_VERSION, /* of the schema */
   INDEX_USE_STATE,
   INDEX_USE_LAST_ID,
   INDEX_USE_CHANGED,
-  INDEX_USE_ENTRIES, /* of the first column; one for each */
+  INDEX_USE_ENTRIES, /* of the first indexed column; those of the others follow */
   INDEX_USE_BY_TEXT = INDEX_USE_ENTRIES + INDEX_MAX_KEYS,
-  INDEX_USE_FOR_COST /* by its text; costs are all that it tells, so that it is always proven */
+  INDEX_USE_FOR_COST /* it tells costs alone, and so counts as proven: index_statements.c */
 } index_use;
 
-/* How the source's columns are, beside those that SQLite was told. */
+/* The source's columns now, compared with those that SQLite was told. */
 typedef enum index_columns_state {
   INDEX_COLUMNS_SAME,
-  INDEX_COLUMNS_MORE, /* those are the first, and others follow */
+  INDEX_COLUMNS_MORE, /* the same, and others behind them */
   INDEX_COLUMNS_OTHER
 } index_columns_state;
 
@@ -82,14 +81,15 @@ typedef struct index_source {
                      ** the recorded name and columns that are equal */
 } index_source;
 
-/* The first and the last id of the source before a run of a statement wrote: index_cursor.c. */
+/* The first and the last id that the source had before a statement of the connection wrote:
+** index_cursor.c. */
 typedef struct index_bounds {
   sqlite3_int64 first, last;
-  sqlite3_stmt *writer;  /* the statement, and its run; NULL: none writes */
-  int num_runs;
-  int num_changes;       /* of the connection, by statements that have ended */
-  int num_cursors;       /* how many open cursors have these bounds */
-  uint64_t number;       /* other bounds have another one */
+  sqlite3_stmt *writer;  /* that statement; NULL: none writes */
+  int num_runs;          /* its runs, the present one among them */
+  int num_changes;       /* rows that statements of the connection changed which have ended */
+  int num_cursors;       /* open cursors that have these bounds */
+  uint64_t number;       /* no other bounds have the same */
 } index_bounds;
 
 /* The virtual table. */
@@ -116,12 +116,14 @@ typedef struct bloom_index {
   ** mean other columns now. */
   uint32_t num_checks;
 
-  index_bounds bounds;         /* those that were read last */
-  index_statement *statements; /* those that are kept */
+  index_bounds bounds;         /* the ones that were read last */
+  index_statement *statements; /* the kept ones, that which was taken last first */
 
   /* Bytes of 'a': 1 in UTF-8, 2 in UTF-16; 0: bloom_index_begin() does not know it yet. */
   sqlite3_int64 letter_bytes;
-  const char *like_end; /* what a plan is asked for to see: bloom_index_see_end(); NULL: nothing */
+  /* While a statement is compiled to see whether SQLite tells xBestIndex this text:
+  ** bloom_index_see_end().  Else NULL. */
+  const char *like_end;
   /* Why the table cannot be used, as words behind its name: all but DROP fails; NULL: it can. */
   const char *damage;
   int is_of_1_2;      /* its tables are those of bloom 1.2, until 'merge' */
@@ -161,17 +163,19 @@ int bloom_index_statement_take(bloom_index *index, int use, sqlite3_stmt **state
 ** something from it when it was compiled; then it is kept when a plan is made. */
 void bloom_index_statement_give_back(bloom_index *index, sqlite3_stmt *statement, int is_proven);
 
-/* Frees those that are not proven; or all, since names in them are others now. */
+/* Frees the kept statements that are not proven; or all, where names in them may mean something
+** else now. */
 void bloom_index_statements_forget(bloom_index *index, int are_all);
 
-/* Sets *number to the first column of the first row, unless that is NULL; else it is proven. */
+/* Sets *number to the first column of a statement's first row, and counts it as proven, unless
+** there is no row, or that is NULL. */
 int bloom_index_statement_integer(bloom_index *index, int use, sqlite3_int64 *number,
                                   const char *format, ...);
 
 /* Fails with a message: SQLITE_ERROR or SQLITE_NOMEM. */
 int bloom_index_fail(bloom_index *index, const char *format, ...);
 
-/* Returns rc, and sets SQLite's message for it, if there is none yet and one is due.  Functions
+/* Returns rc, and sets the table's message for it, if one is due and there is none yet.  Functions
 ** that fail return SQLite's code alone; each method ends with this. */
 int bloom_index_failure(bloom_index *index, int rc);
 
