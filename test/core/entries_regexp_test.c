@@ -20,7 +20,7 @@ static void show(const char *text, size_t num_bytes, size_t *length){
   shown[*length] = 0;
 }
 
-/* What a pattern requires: `one;two|three`, "" for nothing; ^ is before what a text begins with. */
+/* What a pattern requires: `one;two|three`, "" for nothing; ^ is before what a text begins with, $ behind what it ends with. */
 static const char *required(const char *pattern, size_t num_bytes, int flags){
   uint8_t *copy = exact_copy((const uint8_t *)pattern, num_bytes);
   bloom_regexp regexp;
@@ -38,10 +38,11 @@ static const char *required(const char *pattern, size_t num_bytes, int flags){
     for(j=0; j<BLOOM_REGEXP_MAX_LITERALS; j++){
       const bloom_regexp_literal literal = regexp.literals[j];
       if( !(regexp.required.terms[i] >> j & 1) ) continue;
-      assert_true(j<regexp.num_literals && literal.num_bytes>=(literal.is_beginning ? 2 : 3) && literal.first + literal.num_bytes<=BLOOM_REGEXP_MAX_BYTES);
+      assert_true(j<regexp.num_literals && literal.num_bytes>=(literal.kind==BLOOM_NEEDLE_BEGINNING ? 2 : 3) && literal.first + literal.num_bytes<=BLOOM_REGEXP_MAX_BYTES);
       if( !is_first ) show(";", 1, &length);
-      if( literal.is_beginning ) show("^", 1, &length);
+      if( literal.kind==BLOOM_NEEDLE_BEGINNING ) show("^", 1, &length);
       show((const char *)regexp.bytes + literal.first, literal.num_bytes, &length);
+      if( literal.kind==BLOOM_NEEDLE_END ) show("$", 1, &length);
       is_first = 0;
     }
   }
@@ -188,7 +189,7 @@ TEST(beginnings){
     {"(^abc)", "abc"}, {"^(abc|def)ghi", "^abc;ghi|^def;ghi"}, {"^(ab|cd)", "^ab|^cd"}, {"^((ab)|cd)efg", "^ab;efg|^cd;efg"},
     {"^(abc)?def", "def"}, {"^(abc)+def", "^abc;def"}, {"^(|abc)def", "def"}, {"^()abc", "abc"}, {"^(?=abc)def", "^abc;def"}, {"^(?!abc)def", "def"},
     {"^^abc", "abc"}, {"^*abc", ""}, {"^{2}abc", ""}, {"^(?i)abc", "^abc"}, {"^\xc3\xa9" "ab", "^\xc3\xa9" "ab"}, {"^a\xc3\xa9.", ""},
-    {"(?m)^abc", "abc"}, {"^abc(?m)", "abc"}, {"^abc(?-m)", "abc"}, {"^ab(?im)", ""}, {"^abc$", "^abc"},
+    {"(?m)^abc", "abc"}, {"^abc(?m)", "abc"}, {"^abc(?-m)", "abc"}, {"^ab(?im)", ""},
   };
   static const regexp_case in_any_case[] = {{"^abc", "^abc"}, {"^abkabc", "^ab;abc"}, {"^kabc", "abc"}, {"^abkab", "^ab"}};
   size_t i;
@@ -197,6 +198,24 @@ TEST(beginnings){
   check_case("^abc", "abc", BLOOM_REGEXP_HAS_LINES);
   check_case("(?i)^(ABC|dea)", "abc|dea", BLOOM_REGEXP_HAS_LINES);
   for(i=0; i<2; i++) check_case("^ab", "", BLOOM_REGEXP_HAS_LINES | (int)i*BLOOM_REGEXP_IGNORES_CASE);
+}
+
+/* $ as the last byte: with and without a newline; the literal stands anywhere in the text, too, for what has no room. */
+TEST(ends_of_texts){
+  static const regexp_case cases[] = {
+    {"abc$", "abc$;abc|abc\n$;abc"}, {"ab$", ""}, {"$", ""}, {"x.abc$", "abc$;abc|abc\n$;abc"}, {"^abc$", "abc$;^abc|abc\n$;^abc"}, {"^ab$", "^ab"},
+    {"abc\\$", "abc$"}, {"abc+$", "abc"}, {"abc.$", "abc"}, {"abc\\b$", "abc"}, {"abcd?$", "abc"}, {"(abc)$", "abc"}, {"(abc$)", "abc"},
+    {"abc$def", "abc;def"}, {"abc$$", "abc"}, {"abc$+", ""}, {"def|abc$", "def|abc$;abc|abc\n$;abc"}, {"abc$|def", "abc|def"},
+    {"abc\xc3\xa9$", "abc"}, {"\xc3\xa9" "ab$", "\xc3\xa9" "ab$;\xc3\xa9" "ab|\xc3\xa9" "ab\n$;\xc3\xa9" "ab"},
+    {"(?m)abc$", "abc"}, {"abc$(?i)", "abc"}, {"(abc|def)ghi$", "abc;ghi$;ghi|abc;ghi\n$;ghi|def;ghi$;ghi|def;ghi\n$;ghi"},
+    {"(aaa|bbb|ccc)(ddd|eee|fff)ghi$", "aaa;ddd;ghi|aaa;eee;ghi|aaa;fff;ghi|bbb;ddd;ghi|bbb;eee;ghi|bbb;fff;ghi|ccc;ddd;ghi|ccc;eee;ghi|ccc;fff;ghi"},
+  };
+  static const regexp_case in_any_case[] = {
+    {"abc$", "abc$;abc|abc\n$;abc"}, {"abkabc$", "abc$;abc|abc\n$;abc"}, {"abck$", "abc"}, {"\xc3\xa9" "0abc$", "0ab"},
+  };
+  check_cases(cases, COUNT_OF(cases));
+  check_cases_in_any_case(in_any_case, COUNT_OF(in_any_case));
+  check_case("abc$", "abc", BLOOM_REGEXP_HAS_LINES);
 }
 
 TEST(alternatives){

@@ -253,7 +253,8 @@ TEST(grams_of_texts){
 
 /* abcd: one list; abc.: a class. */
 TEST(ranges_of_needles){
-  enum { L = BLOOM_NEEDLE_LIKE, G = BLOOM_NEEDLE_GLOB, E = BLOOM_NEEDLE_EQUAL, R = BLOOM_NEEDLE_EQUAL_RTRIM, P = BLOOM_NEEDLE_PART };
+  enum { L = BLOOM_NEEDLE_LIKE, G = BLOOM_NEEDLE_GLOB, E = BLOOM_NEEDLE_EQUAL, R = BLOOM_NEEDLE_EQUAL_RTRIM, P = BLOOM_NEEDLE_PART,
+    B = BLOOM_NEEDLE_BEGINNING, Z = BLOOM_NEEDLE_END };
   static const struct { int kind; const char *text; size_t num_bytes; const char *ranges; } cases[] = {
     {L, BYTES(""), ""}, {L, BYTES("%"), ""}, {L, BYTES("a%"), ""}, {L, BYTES("%bc"), ""}, {L, BYTES("%ab%"), ""},
     {L, BYTES("ab%"), "~ab."}, {L, BYTES("abc%"), "~abc"}, {L, BYTES("abcd%"), "~abc;abcd"}, {L, BYTES("%abc%"), "abc."},
@@ -276,6 +277,8 @@ TEST(ranges_of_needles){
     {R, BYTES("ab"), "~ab."}, {R, BYTES("abc"), "~abc"}, {R, BYTES("abc\0"), "~abc;abc~"}, {R, BYTES("abc\xff"), "~abc;abc~"},
     {P, BYTES("ab"), ""}, {P, BYTES("a%["), "a%[."}, {P, BYTES("ABCde"), "abcd;bcde"}, {P, BYTES("abc\0def"), "abc."},
     {P, BYTES("abc\xff" "abcd\xff" "abc"), "abc.;abcd"},
+    {B, BYTES("ab"), "~ab."}, {B, BYTES("abc"), "~abc"}, {B, BYTES("ab_d%"), "~ab_;ab_d;b_d%"}, {B, BYTES("a"), ""},
+    {Z, BYTES("xyz"), "xyz~"}, {Z, BYTES("%xyz\n"), "%xyz;xyz\n;yz\n~"}, {Z, BYTES("yz"), ""},
   };
   size_t i;
   bloom_lists_even(lists, 7);
@@ -442,7 +445,7 @@ TEST(an_equal_text_is_in_the_needle_s_lists){
 
 /* What stands at an end of a text is looked for there, by three bytes or more, and whole texts. */
 TEST(edges_of_texts){
-  enum { L = BLOOM_NEEDLE_LIKE, E = BLOOM_NEEDLE_EQUAL, R = BLOOM_NEEDLE_EQUAL_RTRIM };
+  enum { L = BLOOM_NEEDLE_LIKE, E = BLOOM_NEEDLE_EQUAL, R = BLOOM_NEEDLE_EQUAL_RTRIM, B = BLOOM_NEEDLE_BEGINNING, Z = BLOOM_NEEDLE_END };
   static const struct { int kind; const char *needle, *text, *other; } cases[] = {
     {L, "abc%", "abcdef", "xabcdef"}, {L, "ABcde%", "abcdef", "xabcdef"}, {L, "abc%", "abc", "aabc"}, {L, "abc_e%", "abcde", " abcde"},
     {L, "%def", "abcdef", "abcdefg"}, {L, "%cdef", "abcdef", "bcdefg"}, {L, "%f", "abf", NULL}, {L, "%def", "def", "defg"},
@@ -451,6 +454,7 @@ TEST(edges_of_texts){
     {L, "%\xe9\x83\xbd", "\xe4\xba\xac\xe9\x83\xbd", "\xe4\xba\xac\xe9\x83\xbd" "a"},
     {L, "%\xe4\xba\xac\xe9\x83\xbd", "ab\xe4\xba\xac\xe9\x83\xbd", "\xe4\xba\xac\xe9\x83\xbd" "a"},
     {E, "a", "a", "b"}, {E, "abcde", "abcde", "abcdeabcde"}, {E, "abcde", "ABCDE", "deabcde"}, {R, "abcde", "abcde  ", "xabcde"},
+    {B, "abc", "ABCdef", "xabcdef"}, {B, "abcd", "abcdef", "xabcdef"}, {Z, "def", "abcdef", "abcdefg"}, {Z, "cdef", "abcdef", "bcdefg"},
   };
   size_t i;
   bloom_lists_even(lists, 7);

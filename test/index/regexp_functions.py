@@ -15,7 +15,7 @@ from cases import Skip, case, error_of, execute, expect, fails, main, stop_after
 
 NUM_ROWS, FEW_ROWS = 4000, 800  # the latter where the function is called for each row many times
 NEEDLE = "upstream timeout (after )?[0-9]+ ms"
-SAMPLES = 40  # more calls than a plan's samples need
+SAMPLES = 48  # more calls than a plan's samples need
 
 
 class Counted:
@@ -130,18 +130,21 @@ def the_longest_literal_is_looked_for_in_a_row_before_it_is_called(files):
 
 
 @test
-def a_beginning_is_looked_for_there(files):
-    """Not where the function has lines, or leaves out what is before; then blocks with the literal anywhere are read."""
+def beginnings_and_ends_are_looked_for_there(files):
+    """Not where the function matches lines, or leaves out what is before or behind; then the literal is looked for anywhere."""
     db = files.connect()
     make(db, num_rows=FEW_ROWS)
-    db.execute("UPDATE log SET message = 'took a message: ' || message WHERE id % 2 = 0")
+    db.execute("UPDATE log SET message = 'took a message: ' || message || ' :egassem' WHERE id % 2 = 0")
     db.execute("UPDATE log SET message = 'request 40' || char(10) || message WHERE id % 100 = 41")
     for number, before in enumerate(("to", "to\n", "\ufeff", " \n", "\0", "\n", "\u2028")):
-        db.execute("UPDATE log SET message = ? WHERE id = ?", (before + "took a while, and then some more", 90 * number + 9))
+        db.execute("UPDATE log SET message = ? WHERE id = ?", (before + "took a while, and then some more" + before[::-1], 90 * number + 9))
     command(db, "rebuild", "i")
-    patterns = "^took a while", "^request 409 ", "(?i)^(TOOK A WHILE|request 11)", "(?m)^took a while", "^request 40$", "^to", "^(took|re)quest 9", "took a while|^request 77"
+    patterns = "^took a while", "^request 409 ", "(?i)^(TOOK A WHILE|request 11)", "(?m)^took a while", "^request 40$", "^to", "^(took|re)quest 9", "took a while|^request 77", \
+        "some more$", "^took a while, and then some more$", "(?i)(7|MORE) MS$", "(?m)some more$", "some more\\n$", "77 ms$", "(?s)some.more$|4[0-9] ms$", "ms$", "ot$"
     for name, function, is_by_line in (("search", search(), False), ("lines", search(re.M), True), ("case", search(re.I), True),
                                        ("lines and case", search(re.M | re.I), True),
+                                       ("ends of lines", checked(lambda pattern, text: re.search(pattern, text.rstrip("\r\n")) is not None), True),
+                                       ("blanks at the end", checked(lambda pattern, text: re.search(pattern, text.rstrip()) is not None), True),
                                        ("byte order mark", checked(lambda pattern, text: re.search(pattern, text.removeprefix("\ufeff")) is not None), True),
                                        ("blanks", checked(lambda pattern, text: re.search(pattern, text.lstrip(" \n")) is not None), True)):
         counted = Counted(db, function)
@@ -150,8 +153,9 @@ def a_beginning_is_looked_for_there(files):
         # Each block has such a row, whose literal is looked for before the function is called.
         rows, num_calls = counted.of(db, "SELECT id FROM i WHERE message REGEXP '^took a message'")
         expect((len(rows) > 300, num_calls > 300), (True, True), name)
-        rows, num_calls = counted.of(db, "SELECT id FROM i WHERE message REGEXP '^message: request'")
-        expect((rows, num_calls < SAMPLES), ([], not is_by_line), "%s: %d calls" % (name, num_calls))
+        for pattern in "^message: request", "ms :ega$":
+            rows, num_calls = counted.of(db, "SELECT id FROM i WHERE message REGEXP ?", pattern)
+            expect((rows, num_calls < SAMPLES), ([], not is_by_line), "%s: %d calls" % (name, num_calls))
 
 
 # -- Functions that are none, or another's -------------------------------------------------------------------

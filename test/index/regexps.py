@@ -25,6 +25,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from cases import sum_up  # noqa: E402
 
 TEXTS = 10  # of a pattern
+PART, BEGINNING, END = 4, 5, 6  # bloom_needle_kind
 
 # -- Patterns ---------------------------------------------------------------------------------------------
 
@@ -187,8 +188,8 @@ class Grammar:
         """A pattern, and texts for it."""
         r = self.random
         pattern = self.alternatives(0)
-        source = r.choice(["", "", "", "(?i)", "^", "^", "(?i)^", "(?s)^"]) + pattern.source
-        texts = [r.choice(["", "", "", "x", "a b ", "x\n", "\n", "\r", "\u2028", "\ufeff"]) + self.changed(r.choice(pattern.texts)) + r.choice(["", "", "x", " \u030c"]) for _ in range(TEXTS)]
+        source = r.choice(["", "", "", "(?i)", "^", "^", "(?i)^", "(?s)^"]) + pattern.source + r.choice(["", "", "$"])
+        texts = [r.choice(["", "", "", "x", "a b ", "x\n", "\n", "\r", "\u2028", "\ufeff"]) + self.changed(r.choice(pattern.texts)) + r.choice(["", "", "", "x", " \u030c", "\n", "\n\n", "\r\n", "\nx"]) for _ in range(TEXTS)]
         return source, [t.replace("\0", "") for t in texts]
 
 
@@ -199,7 +200,7 @@ class Terms(ctypes.Structure):
 
 
 class Literal(ctypes.Structure):
-    _fields_ = [("first", ctypes.c_uint16), ("num_bytes", ctypes.c_uint16), ("is_beginning", ctypes.c_uint16)]
+    _fields_ = [("first", ctypes.c_uint16), ("num_bytes", ctypes.c_uint16), ("kind", ctypes.c_int)]
 
 
 class Regexp(ctypes.Structure):
@@ -216,17 +217,17 @@ class Reader:
         shutil.rmtree(os.path.dirname(path))
 
     def required(self, pattern, flags):
-        """The terms, each a list of literals in lower case, with whether a text begins with it."""
+        """The terms, each a list of literals in lower case, with where it is in a text."""
         regexp, text = Regexp(), pattern.encode()
         if not self.library.bloom_regexp_read(ctypes.byref(regexp), text, ctypes.c_size_t(len(text)), flags):
             return []
         content = bytes(regexp.bytes)
-        literals = [(lower(content[x.first:x.first + x.num_bytes]), x.is_beginning) for x in regexp.literals[:regexp.num_literals]]
+        literals = [(lower(content[x.first:x.first + x.num_bytes]), x.kind) for x in regexp.literals[:regexp.num_literals]]
         return [[literal for j, literal in enumerate(literals) if term >> j & 1] for term in regexp.required.terms[:regexp.required.num_terms]]
 
 
-def has(text, literal, is_beginning):
-    return text.startswith(literal) if is_beginning else literal in text
+def has(text, literal, kind):
+    return {PART: literal in text, BEGINNING: text.startswith(literal), END: text.endswith(literal)}[kind]
 
 
 def lower(text):
@@ -457,7 +458,7 @@ def java(flags):
 
 
 def engines(is_long):
-    """Name, its flags (1: it ignores case, 2: ^ begins lines), how it matches (None: not installed)."""
+    """Name, its flags (1: it ignores case, 2: ^ or $ is where lines begin or end), how it matches (None: not installed)."""
     yield "re", 0, python_re(0)
     yield "re, case ignored", 1, python_re(re.I)
     yield "shell", 0, shell if shutil.which("sqlite3") else None
@@ -471,8 +472,8 @@ def engines(is_long):
     yield "PCRE2, bytes, case ignored", 1, pcre2(8, True)
     yield "PCRE", 0, pcre(0)
     yield "PCRE, case ignored", 1, pcre(1)
-    yield "ICU", 0, icu(0)
-    yield "ICU, case ignored", 1, icu(2)
+    yield "ICU", 2, icu(0)
+    yield "ICU, case ignored", 3, icu(2)
     yield "POSIX", 0, posix(0)
     yield "POSIX, case ignored", 1, posix(2)
     yield "Perl", 0, process("perl", "-e", PERL, "0")
@@ -481,8 +482,8 @@ def engines(is_long):
         yield "JavaScript " + flags, int("i" in flags), process("node", "-e", NODE, "--", flags)
     yield "Oniguruma", 2, oniguruma(0)
     yield "Oniguruma, case ignored", 3, oniguruma(1)
-    yield "Java", 0, java(0)
-    yield "Java, case ignored", 1, java(2 | 64)
+    yield "Java", 2, java(0)
+    yield "Java, case ignored", 3, java(2 | 64)
 
 
 def main():

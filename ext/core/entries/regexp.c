@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-#include "texts.h"
-
 /* A pattern that is being read. */
 typedef struct regexp_reader {
   const uint8_t *next, *end;
@@ -14,6 +12,7 @@ typedef struct regexp_reader {
   bloom_regexp *result;
   int flags;       /* BLOOM_REGEXP_..., and those of the pattern, so far */
   int is_beginning; /* what comes next, or the open literal, is where a text begins */
+  int is_end;       /* a $ behind the open literal is the last byte */
   uint32_t run;    /* where the open literal begins in result->bytes */
   int has_f;       /* the pattern has an f or s, in either case */
   int has_foreign; /* it has characters beyond ASCII, or their numbers */
@@ -107,19 +106,33 @@ static void regexp_skip(regexp_reader *reader, const char *chars){
 
 /* -- Literals ---------------------------------------------------------------------------- */
 
+/* Adds a literal.  Returns its bit, 0 if there is no room. */
+static uint64_t regexp_add(bloom_regexp *result, uint32_t first, uint32_t end,
+                           bloom_needle_kind kind){
+  if( result->num_literals==BLOOM_REGEXP_MAX_LITERALS ) return 0;
+  result->literals[result->num_literals] = (bloom_regexp_literal){
+    (uint16_t)first, (uint16_t)(end - first), kind
+  };
+  return (uint64_t)1 << result->num_literals++;
+}
+
 /* Requires bytes[first .. end) of the open literal, unless they have no gram. */
 static void regexp_require(const regexp_reader *reader, bloom_regexp_terms *terms, uint32_t first,
                            uint32_t end){
   bloom_regexp *result = reader->result;
   const int is_beginning = reader->is_beginning && first==reader->run;
+  uint64_t bit;
   uint32_t i;
-  if( end - first<(is_beginning ? 2 : 3)
-   || result->num_literals==BLOOM_REGEXP_MAX_LITERALS ) return;
-  result->literals[result->num_literals] = (bloom_regexp_literal){
-    (uint16_t)first, (uint16_t)(end - first), (uint16_t)is_beginning
-  };
-  for(i=0; i<terms->num_terms; i++) terms->terms[i] |= (uint64_t)1 << result->num_literals;
-  result->num_literals++;
+  if( end - first<(is_beginning ? 2 : 3) ) return;
+  if( reader->is_end && end==result->num_bytes && end - first>=3 && end<BLOOM_REGEXP_MAX_BYTES ){
+    bloom_regexp_terms ends = {2, {regexp_add(result, first, end, BLOOM_NEEDLE_END)}};
+    /* In most dialects $ may stand before the newline that a text ends with. */
+    result->bytes[end] = '\n';
+    ends.terms[1] = regexp_add(result, first, end + 1, BLOOM_NEEDLE_END);
+    if( ends.terms[1] ) regexp_and(terms, &ends);
+  }
+  bit = regexp_add(result, first, end, is_beginning ? BLOOM_NEEDLE_BEGINNING : BLOOM_NEEDLE_PART);
+  for(i=0; i<terms->num_terms; i++) terms->terms[i] |= bit;
 }
 
 /* Returns 1 if every match has byte i as it is, or in the other case.  A function that ignores case
@@ -377,6 +390,8 @@ static void regexp_read_sequence(regexp_reader *reader, bloom_regexp_terms *term
       /* A group directly behind ^ is where a text begins; other items may have a length. */
       const int is_beginning = reader->is_beginning && *reader->next=='('
           && reader->result->num_bytes==reader->run;
+      reader->is_end = *reader->next=='$' && reader->end - reader->next==1
+          && !(reader->flags & BLOOM_REGEXP_HAS_LINES);
       regexp_end_run(reader, terms);
       reader->is_beginning = is_beginning;
       regexp_read_item(reader, terms);

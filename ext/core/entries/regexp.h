@@ -13,8 +13,10 @@
 **               and blanks behind \ (but \< \> \' \`).  Anything in between ends it, and so does a
 **               quantifier, which drops its character if that may be absent
 **   ^           as the first byte, or behind flags: the text begins with the literal that follows,
-**               or the group's alternatives do.  Elsewhere it is skipped
-**   skipped     . $ classes, control characters, \ and a letter or digit with what belongs to it
+**               or with those of a group.  Elsewhere it is skipped
+**   $           as the last byte: the text ends with the literal before it, or with that and a
+**               newline.  Elsewhere it is skipped
+**   skipped     . classes, control characters, \ and a letter or digit with what belongs to it
 **   groups      (...) (?:...) (?>...) (?=...) (?<=...) (?P<n>...) (?<n>...) (?'n'...);
 **               (?!...) and (?<!...) require nothing; (?i) and other flags stand alone
 **   alternatives  multiplied out to BLOOM_REGEXP_MAX_TERMS at most.  A group with more of them
@@ -27,6 +29,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "texts.h"
 
 #define BLOOM_REGEXP_MAX_TERMS    16
 #define BLOOM_REGEXP_MAX_LITERALS 64   /* further ones are not required */
@@ -43,7 +47,7 @@ typedef struct bloom_regexp_terms {
 /* bytes[first .. first + num_bytes), well-formed UTF-8; in lower case where case is ignored. */
 typedef struct bloom_regexp_literal {
   uint16_t first, num_bytes; /* num_bytes >= 3, or 2 at a text's beginning */
-  uint16_t is_beginning;     /* the text begins with it */
+  bloom_needle_kind kind;    /* BLOOM_NEEDLE_PART, _BEGINNING or _END */
 } bloom_regexp_literal;
 
 typedef struct bloom_regexp {
@@ -56,7 +60,7 @@ typedef struct bloom_regexp {
 
 /* What is known of the function that matches. */
 #define BLOOM_REGEXP_IGNORES_CASE 1 /* whatever the pattern says */
-#define BLOOM_REGEXP_HAS_LINES    2 /* ^ may match within a text, behind the end of a line */
+#define BLOOM_REGEXP_HAS_LINES    2 /* ^ or $ may match where lines of a text begin or end */
 
 /* Reads a pattern in UTF-8 for a function with these flags.  Where case is ignored less of it is
 ** literal, as k matches U+212A, too, and st U+FB06.  Returns 1 if each term has a literal, 0 if

@@ -414,11 +414,12 @@ static uint32_t needle_next(needle *reading){
 size_t bloom_needle_ranges(const bloom_lists *lists, bloom_needle_kind kind, const uint8_t *text,
                            size_t num_bytes, bloom_lists_range *ranges, size_t num_ranges,
                            size_t max_ranges){
-  const int is_part = kind==BLOOM_NEEDLE_PART, is_rtrim = kind==BLOOM_NEEDLE_EQUAL_RTRIM;
+  const int is_behind = kind==BLOOM_NEEDLE_PART || kind==BLOOM_NEEDLE_END; /* the text's mark */
+  const int is_rtrim = kind==BLOOM_NEEDLE_EQUAL_RTRIM;
   needle reading = {
     .text = text, .end = num_bytes ? text + num_bytes : text, .kind = kind,
-    .window = {.num_bytes = !is_part}, /* the mark, which is gone with the first wildcard */
-    .num_first = is_part ? 3 : 0,
+    .window = {.num_bytes = !is_behind}, /* the mark, which is gone with the first wildcard */
+    .num_first = is_behind ? 3 : 0,
     .lists = lists, .ranges = ranges, .num_ranges = num_ranges, .max_ranges = max_ranges,
   };
   uint32_t character;
@@ -437,7 +438,8 @@ size_t bloom_needle_ranges(const bloom_lists *lists, bloom_needle_kind kind, con
     }
   }
   /* Each text ends at a NUL, as the needle does. */
-  ends_alike = !is_part && kind!=BLOOM_NEEDLE_BEGINNING && (!is_rtrim || reading.text!=reading.end);
+  ends_alike = kind!=BLOOM_NEEDLE_PART && kind!=BLOOM_NEEDLE_BEGINNING
+      && (!is_rtrim || reading.text!=reading.end);
   if( ends_alike && reading.window.num_bytes>=3 ){
     /* If the window has only three bytes, a text may have any byte before them. */
     needle_add(&reading, text_end_edge(&reading.window), reading.window.bytes >> 24!=0);

@@ -254,7 +254,7 @@ static inline uint8_t bloom_text_lower(uint8_t byte){
 **          ESCAPE: with one, LIKE does not reach a virtual table
 **   GLOB   * and ? are wildcards, and [...] unless it is one character in brackets
 **   =      the whole text, by BINARY or NOCASE; by RTRIM it may go on with blanks
-**   part   the bytes stand anywhere in the text, or at its beginning: literals of REGEXP
+**   part   the bytes stand anywhere in the text, at its beginning or its end: literals of REGEXP
 **
 ** Characters of a pattern that may match other bytes than their own are a break (above).  So the
 ** ranges hold for every version of SQLite, and whatever PRAGMA case_sensitive_like says; but not
@@ -267,7 +267,8 @@ typedef enum bloom_needle_kind {
   BLOOM_NEEDLE_EQUAL,
   BLOOM_NEEDLE_EQUAL_RTRIM, /* blanks at its end are left out by the caller */
   BLOOM_NEEDLE_PART,
-  BLOOM_NEEDLE_BEGINNING
+  BLOOM_NEEDLE_BEGINNING,
+  BLOOM_NEEDLE_END
 } bloom_needle_kind;
 
 /* Appends the ranges of a needle to ranges[0 .. num_ranges), which has room for max_ranges, but

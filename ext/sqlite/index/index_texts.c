@@ -156,8 +156,7 @@ size_t bloom_index_needle_regexp(const bloom_regexp *regexp, uint32_t term,
   for(i=0; i<regexp->num_literals; i++){
     const bloom_regexp_literal literal = regexp->literals[i];
     if( !(regexp->required.terms[term] >> i & 1) ) continue;
-    num_ranges = bloom_needle_ranges(lists, literal.is_beginning ? BLOOM_NEEDLE_BEGINNING
-                                     : BLOOM_NEEDLE_PART, regexp->bytes + literal.first,
+    num_ranges = bloom_needle_ranges(lists, literal.kind, regexp->bytes + literal.first,
                                      literal.num_bytes, ranges, num_ranges, INDEX_MAX_RANGES);
   }
   return num_ranges;
@@ -283,7 +282,8 @@ int bloom_index_begins_number(const unsigned char *text){
 /* -- Samples --------------------------------------------------------------------------------- */
 
 /* Whether a text matches a pattern; REGEXP_BY_LINE: if ^ matches elsewhere than before all bytes of
-** a text; REGEXP_BY_CASE: if the function ignores case. */
+** a text, or $ elsewhere than at its end or before a last newline; REGEXP_BY_CASE: if the function
+** ignores case. */
 #define REGEXP_BY_LINE 2
 #define REGEXP_BY_CASE 3
 static const struct regexp_sample {
@@ -304,6 +304,7 @@ static const struct regexp_sample {
   /* Behind each end of a line; or what is before b is left out, as a byte order mark, or blanks. */
   {REGEXP_BY_LINE, "\xef\xbb\xbf" "b\nb\rb\x0b" "b\x0c" "b\xc2\x85" "b\xe2\x80\xa8" "b\r\nb", "^b"},
   {REGEXP_BY_LINE, " b", "^b"}, {REGEXP_BY_LINE, "\r\nb", "^b"},
+  {REGEXP_BY_LINE, "b\r\n", "b$"}, {REGEXP_BY_LINE, "b ", "b$"}, {REGEXP_BY_LINE, "b\n\n", "b$"},
   {REGEXP_BY_CASE, "abc", "ABC"}, {REGEXP_BY_CASE, "ABC", "abc"},
   {REGEXP_BY_CASE, "k", "\xe2\x84\xaa"}, {REGEXP_BY_CASE, "\xe2\x84\xaa", "k"},
   {REGEXP_BY_CASE, "\xc3\xa9", "\xc3\x89"},

@@ -48,7 +48,8 @@ static void check_terms(const bloom_regexp *regexp, int has_any){
 }
 
 static void check_literal(const bloom_regexp *regexp, bloom_regexp_literal literal, const uint8_t *pattern, size_t num_bytes){
-  FUZZ_CHECK(literal.num_bytes>=(literal.is_beginning ? 2 : 3) && literal.first + literal.num_bytes<=BLOOM_REGEXP_MAX_BYTES);
+  FUZZ_CHECK(literal.num_bytes>=(literal.kind==BLOOM_NEEDLE_BEGINNING ? 2 : 3) && literal.first + literal.num_bytes<=BLOOM_REGEXP_MAX_BYTES);
+  if( literal.kind==BLOOM_NEEDLE_END && regexp->bytes[literal.first + literal.num_bytes - 1]=='\n' ) literal.num_bytes--;
   FUZZ_CHECK(stands_in(pattern, num_bytes, regexp->bytes + literal.first, literal.num_bytes));
 }
 
