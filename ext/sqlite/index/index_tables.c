@@ -166,10 +166,8 @@ int bloom_index_tables_drop(bloom_index *index, int num_tables){
 }
 
 int bloom_index_tables_upgrade(bloom_index *index){
-  sqlite3_stmt *probe;
-  int i, rc = bloom_sql_prepare(index->connection, &probe, "SELECT s.bytes FROM \"%w\".\"%w_state\""
-                                " AS s", index->schema, index->name);
-  sqlite3_finalize(probe);
+  int i, rc = bloom_sql_run(index->connection, "SELECT s.bytes FROM \"%w\".\"%w_state\" AS s",
+                            index->schema, index->name);
   if( rc==SQLITE_ERROR ){
     rc = bloom_sql_run(index->connection, "ALTER TABLE \"%w\".\"%w_state\" ADD COLUMN"
                        " bytes INTEGER", index->schema, index->name);
