@@ -3,8 +3,6 @@
 */
 #include "connection.h"
 
-#include <string.h>
-
 #include "../core/debug.h"
 #include "handle.h"
 
@@ -111,13 +109,4 @@ static int stoppable_is_interrupted(void *data){
 void bloom_stoppable_init(bloom_stoppable *stoppable, sqlite3 *db, const bloom_filter *filter){
   *stoppable = (bloom_stoppable){*filter, {stoppable_is_interrupted, stoppable}, db, 0};
   stoppable->filter.interrupt = &stoppable->interrupt;
-}
-
-int bloom_copy_bytes(sqlite3 *db, uint8_t *to, const uint8_t *from, size_t num_bytes){
-  size_t offset;
-  for(offset=0; offset<num_bytes; offset+=BLOOM_STEP_BYTES){
-    if( offset && bloom_db_is_interrupted(db) ) return SQLITE_INTERRUPT;
-    memcpy(to + offset, from + offset, bloom_step_of(num_bytes - offset));
-  }
-  return SQLITE_OK;
 }

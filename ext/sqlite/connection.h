@@ -62,7 +62,4 @@ typedef struct bloom_stoppable {
 ** *stoppable must not be moved. */
 void bloom_stoppable_init(bloom_stoppable *stoppable, sqlite3 *db, const bloom_filter *filter);
 
-/* Copies bytes that do not overlap; (NULL, 0) is none.  SQLITE_OK or SQLITE_INTERRUPT. */
-int bloom_copy_bytes(sqlite3 *db, uint8_t *to, const uint8_t *from, size_t num_bytes);
-
 #endif

@@ -171,6 +171,10 @@ const bloom_filter *bloom_filter_arg_or_fail(sqlite3_context *context, const cha
                                              bloom_filter *storage){
   const bloom_filter *filter;
   const int rc = bloom_filter_arg(sqlite3_context_db_handle(context), value, storage, &filter);
+  if( filter && filter->shape.num_bytes>BLOOM_STEP_BYTES && bloom_is_interrupted(context) ){
+    sqlite3_result_error_code(context, SQLITE_INTERRUPT);
+    return NULL;
+  }
   if( rc==SQLITE_NOMEM ) sqlite3_result_error_nomem(context);
   if( rc==SQLITE_MISMATCH ){
     const int is_swapped = next

@@ -103,7 +103,8 @@ int bloom_filter_arg(sqlite3 *db, sqlite3_value *value, bloom_filter *storage,
                      const bloom_filter **filter);
 
 /* Returns the filter of a scalar function's first argument.  NULL if the argument is NULL, or, with
-** an error in the function's name set on context, if it cannot be a filter.  next is the argument
+** an error in the function's name set on context, if it cannot be a filter; or with
+** SQLITE_INTERRUPT, for which it looks before a large filter is read.  next is the argument
 ** after it, or NULL: if that looks like a filter, the message says that the two were swapped. */
 const bloom_filter *bloom_filter_arg_or_fail(sqlite3_context *context, const char *function,
                                              sqlite3_value *value, sqlite3_value *next,

@@ -243,8 +243,8 @@ void bloom_add(sqlite3_context *context, int num_args, sqlite3_value **args){
   bytes = bloom_malloc_or_fail(context, shape.num_bytes);
   if( bytes==NULL ) return;
   /* Before a key is read: a key that is the same value as the filter may move it. */
-  rc = bloom_copy_bytes(sqlite3_context_db_handle(context), bytes, filter->bytes, shape.num_bytes);
-  if( rc==SQLITE_OK ) rc = add_keys(encoding, &shape, bytes, num_args - 1, args + 1);
+  memcpy(bytes, filter->bytes, shape.num_bytes);
+  rc = add_keys(encoding, &shape, bytes, num_args - 1, args + 1);
   if( rc==SQLITE_OK ){
     sqlite3_result_blob64(context, bytes, shape.num_bytes, sqlite3_free);
   }else{
@@ -269,14 +269,11 @@ typedef struct merge_state {
   char is_missing_one; /* a filter was NULL */
 } merge_state;
 
-/* Starts the union with a copy of the filter.  SQLITE_OK, SQLITE_NOMEM or SQLITE_INTERRUPT. */
-static int start_union(sqlite3 *db, merge_state *state, const bloom_filter *filter){
+/* Starts the union with a copy of the filter.  SQLITE_OK or SQLITE_NOMEM. */
+static int start_union(merge_state *state, const bloom_filter *filter){
   uint8_t *bytes = sqlite3_malloc64(filter->shape.num_bytes);
   if( bytes==NULL ) return SQLITE_NOMEM;
-  if( bloom_copy_bytes(db, bytes, filter->bytes, filter->shape.num_bytes)!=SQLITE_OK ){
-    sqlite3_free(bytes);
-    return SQLITE_INTERRUPT;
-  }
+  memcpy(bytes, filter->bytes, filter->shape.num_bytes);
   sqlite3_free(state->bytes);
   state->bytes = bytes;
   bloom_filter_read(bytes, filter->shape.num_bytes, &state->filter);
@@ -291,7 +288,7 @@ static int merge_filter(sqlite3_context *context, merge_state *state, const bloo
   const bloom_shape *a = &state->filter.shape, *b = &filter->shape;
   bloom_stoppable now, before;
   uint64_t bits_set;
-  if( state->bytes==NULL ) return start_union(db, state, filter);
+  if( state->bytes==NULL ) return start_union(state, filter);
   bloom_stoppable_init(&now, db, filter);
   if( filter->encoding==encoding && bloom_shapes_are_equal(a, b) ){
     return bloom_merge_filter(state->bytes, &now.filter) ? SQLITE_OK : SQLITE_INTERRUPT;
@@ -305,7 +302,7 @@ static int merge_filter(sqlite3_context *context, merge_state *state, const bloo
   if( !bloom_count_filter_bits(&before.filter, (size_t)(a->num_bits / 8), &bits_set) ){
     return SQLITE_INTERRUPT;
   }
-  if( bits_set==0 ) return start_union(db, state, filter);
+  if( bits_set==0 ) return start_union(state, filter);
   if( filter->encoding!=encoding ){
     bloom_fail(context, "bloom_merge(): filters must have one encoding, not '%s' and then '%s'",
                encoding->name, filter->encoding->name);

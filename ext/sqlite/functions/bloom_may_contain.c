@@ -2,6 +2,8 @@
 ** Testing a filter for a key: bloom_may_contain(); bloom_open(), a filter that is tested often;
 ** bloom_tuple(), the key of several columns; and bloom_partition(), which of many filters to test.
 */
+#include <string.h>
+
 #include "../../core/decimal.h"
 #include "../../core/encodings.h"
 #include "../../core/hash.h"
@@ -87,14 +89,13 @@ void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **a
 /* Before 3.43 SQLite copies the BLOB of a scalar subquery for each row of the outer query, but
 ** never what a pointer value points to. */
 
-/* Copies a filter into a handle that has room for it.  SQLITE_OK or SQLITE_INTERRUPT. */
-static int fill_handle(sqlite3 *db, bloom_handle *handle, const bloom_filter *filter){
+/* Copies a filter into a handle that has room for it. */
+static void fill_handle(bloom_handle *handle, const bloom_filter *filter){
   const size_t num_bytes = filter->shape.num_bytes;
   const size_t bits_at = num_bytes ? (size_t)(filter->bits - filter->bytes) : 0;
   uint8_t *bytes = bloom_handle_room(handle, 0, bits_at);
-  if( bloom_copy_bytes(db, bytes, filter->bytes, num_bytes)!=SQLITE_OK ) return SQLITE_INTERRUPT;
+  if( num_bytes ) memcpy(bytes, filter->bytes, num_bytes);
   bloom_filter_read(bytes, num_bytes, &handle->filter);
-  return SQLITE_OK;
 }
 
 void bloom_open(sqlite3_context *context, int num_args, sqlite3_value **args){
@@ -111,11 +112,9 @@ void bloom_open(sqlite3_context *context, int num_args, sqlite3_value **args){
     sqlite3_result_error_nomem(context);
   }else if( rc==SQLITE_FULL ){
     sqlite3_result_value(context, args[0]); /* the BLOB gets the same answers, only slower */
-  }else if( fill_handle(connection->db, handle, filter)==SQLITE_OK ){
-    bloom_handle_result(context, handle, 1);
   }else{
-    bloom_handle_close(handle);
-    sqlite3_result_error_code(context, SQLITE_INTERRUPT);
+    fill_handle(handle, filter);
+    bloom_handle_result(context, handle, 1);
   }
 }
 
