@@ -232,19 +232,14 @@ static void zones_ask_pattern(const bloom_index *index, index_condition_kind kin
 static void zone_widen_case(sqlite3_value *value, bloom_zone_span *span){
   const unsigned char *text = sqlite3_value_text(value);
   const size_t num_bytes = text ? (size_t)sqlite3_value_bytes(value) : 0;
-  uint8_t upper[BLOOM_ZONE_TEXT_BYTES], lower[BLOOM_ZONE_TEXT_BYTES];
-  size_t num_upper = 0, num_lower = 0;
-  while( num_lower<num_bytes && num_lower<sizeof(lower) ){
-    const uint8_t byte = text[num_lower], letter = byte | 0x20;
-    const int is_letter = letter>='a' && letter<='z';
-    if( num_upper==num_lower && byte && (is_letter || byte<'[' || byte>'`') ){
-      upper[num_upper++] = is_letter ? byte & 0xdf : byte;
-    }
-    lower[num_lower++] = byte==0 ? 0x80 : is_letter ? letter : byte;
-    if( byte==0 ) break;
+  uint8_t upper[BLOOM_ZONE_TEXT_BYTES];
+  size_t i;
+  for(i=0; i<num_bytes && i<sizeof(upper) && (text[i]<'[' || text[i]>'`'); i++){
+    upper[i] = text[i]>='a' && text[i]<='z' ? text[i] & 0xdf : text[i];
   }
-  *span = bloom_zone_hull(*span, bloom_zone_of_text(upper, num_upper, BLOOM_ZONE_BINARY, 1));
-  *span = bloom_zone_hull(*span, bloom_zone_of_text(lower, num_lower, BLOOM_ZONE_BINARY, 1));
+  *span = bloom_zone_hull(*span, bloom_zone_of_text(upper, i, BLOOM_ZONE_BINARY, 1));
+  *span = bloom_zone_hull(*span, bloom_zone_of_text(text, num_bytes, BLOOM_ZONE_NOCASE, 1));
+  if( num_bytes>0 && memchr(text, 0, num_bytes) ) *span = bloom_zone_everything;
 }
 
 /* Appends what a comparison with a value asks for: at most two spans.  SQLITE_OK or
