@@ -49,13 +49,11 @@ enum {
 typedef struct slots_cursor {
   bloom_tvf_cursor base; /* first */
   uint8_t *bytes;          /* a copy of the block; NULL: there are no filters, but one row */
-  bloom_filter_block block;
+  bloom_ldb_file file;     /* its block reads bytes; of a block alone there is nothing else */
   size_t slot;
   bloom_filter_slot found;
   uint64_t num_left;       /* bytes that the filters of the next slots may have together */
   const char *note;        /* of the row, static */
-  uint8_t policy[BLOOM_POLICY_MAX_BYTES];
-  size_t policy_bytes;     /* 0: NULL */
 } slots_cursor;
 
 /* ---- Rows --------------------------------------------------------------------------- */
@@ -65,10 +63,11 @@ typedef struct slots_cursor {
 ** replaced by a filter that may contain every key. */
 static void slots_next(bloom_tvf_cursor *cursor){
   slots_cursor *slots = (slots_cursor *)cursor;
+  const bloom_filter_block *block = &slots->file.block;
   bloom_filter_slot *found = &slots->found;
-  if( slots->bytes==NULL || ++slots->slot==slots->block.num_slots ) return;
-  bloom_filter_block_slot(&slots->block, slots->slot, found);
-  if( slots->block.base_lg>=64 ){
+  if( slots->bytes==NULL || ++slots->slot==block->num_slots ) return;
+  bloom_filter_block_slot(block, slots->slot, found);
+  if( block->base_lg>=64 ){
     slots->note = "damaged: base_lg is 64 or more, so it may contain every key";
   }else if( found->is_damaged ){
     slots->note = "damaged: its offsets lie outside of the block, so it may contain every key";
@@ -114,13 +113,13 @@ static int slots_arg(slots_cursor *slots, sqlite3_value *value, const char *what
   return SQLITE_OK;
 }
 
-/* Copies a block of so many bytes and goes to its first filter.  SQLITE_OK or SQLITE_NOMEM. */
-static int slots_start(slots_cursor *slots, const bloom_filter_block *block, size_t num_bytes){
+/* Copies the file's block and goes to its first filter.  SQLITE_OK or SQLITE_NOMEM. */
+static int slots_start(slots_cursor *slots){
+  const size_t num_bytes = slots->file.block_bytes;
   slots->bytes = sqlite3_malloc64(num_bytes);
   if( slots->bytes==NULL ) return SQLITE_NOMEM;
-  memcpy(slots->bytes, block->bytes, num_bytes);
-  slots->block = *block;
-  slots->block.bytes = slots->bytes;
+  memcpy(slots->bytes, slots->file.block.bytes, num_bytes);
+  slots->file.block.bytes = slots->bytes;
   slots->slot = SIZE_MAX;
   slots->num_left = MAX_FILTERS_BY_BLOCK * (uint64_t)num_bytes;
   slots_next(&slots->base);
@@ -164,8 +163,8 @@ static void slots_column(const bloom_tvf_cursor *cursor, sqlite3_context *contex
       sqlite3_result_text(context, slots->note, -1, SQLITE_STATIC);
       break;
     default: /* SLOT_COLUMN_POLICY */
-      if( slots->policy_bytes==0 ) break;
-      sqlite3_result_text64(context, (const char *)slots->policy, slots->policy_bytes,
+      if( slots->file.policy_bytes==0 ) break;
+      sqlite3_result_text64(context, (const char *)slots->file.policy, slots->file.policy_bytes,
                             SQLITE_TRANSIENT, SQLITE_UTF8);
       break;
   }
@@ -179,20 +178,18 @@ static void slots_clear(bloom_tvf_cursor *cursor){
 
 static int filter_block_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
   slots_cursor *slots = (slots_cursor *)cursor;
-  bloom_filter_block block;
   const uint8_t *bytes;
-  size_t num_bytes;
   const char *wrong;
   const int rc = slots_arg(slots, args[0], "(block) must be a BLOB, a LevelDB filter block", &bytes,
-                           &num_bytes);
+                           &slots->file.block_bytes);
   if( rc!=SQLITE_OK || bytes==NULL ) return rc;
-  wrong = bloom_filter_block_read(bytes, num_bytes, &block);
+  wrong = bloom_filter_block_read(bytes, slots->file.block_bytes, &slots->file.block);
   if( wrong ){
     return bloom_fail_vtab(&cursor->base.pVtab->zErrMsg,
                            "bloom_filter_block(): argument 1 (block) is no LevelDB filter block:"
                            " %s", wrong);
   }
-  return slots_start(slots, &block, num_bytes);
+  return slots_start(slots);
 }
 
 const bloom_tvf bloom_filter_block_tvf = {
@@ -211,7 +208,6 @@ const bloom_tvf bloom_filter_block_tvf = {
 
 static int ldb_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
   slots_cursor *slots = (slots_cursor *)cursor;
-  bloom_ldb_file file;
   const uint8_t *bytes;
   size_t num_bytes;
   const char *wrong;
@@ -222,16 +218,13 @@ static int ldb_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
   if( bytes==NULL ){
     return slots_start_without(slots, "no file: NULL, so it may contain every key");
   }
-  wrong = bloom_ldb_file_read(bytes, num_bytes, &file);
+  wrong = bloom_ldb_file_read(bytes, num_bytes, &slots->file);
   if( wrong ){
     return bloom_fail_vtab(&cursor->base.pVtab->zErrMsg,
                            "bloom_ldb(): argument 1 (file) is not a complete LevelDB table file:"
                            " %s", wrong);
   }
-  slots->policy_bytes = file.policy_bytes;
-  memcpy(slots->policy, file.policy, file.policy_bytes);
-  if( file.note ) return slots_start_without(slots, file.note);
-  return slots_start(slots, &file.block, file.block_bytes);
+  return slots->file.note ? slots_start_without(slots, slots->file.note) : slots_start(slots);
 }
 
 const bloom_tvf bloom_ldb_tvf = {
