@@ -159,7 +159,7 @@ typedef struct index_checker {
   bloom_index *index;
   const index_layout *layout;
   int key;
-  sqlite3_stmt *rows; /* ?1 and ?2 are the first and the last id */
+  sqlite3_stmt *rows, *rows_of_block; /* ?1 and ?2 are the first and the last id */
   char **finding;
 } index_checker;
 
@@ -206,34 +206,32 @@ static int index_check_look_up(const index_checker *checker, const index_generat
 /* Sets the finding to a row of a block that look-ups of its value do not find, if there is one. */
 static int index_check_find_row(index_checker *checker, const index_generation *generation,
                                 const index_spans *spans, uint32_t block){
+  sqlite3_stmt *rows = checker->rows_of_block;
   int is_found = 1, rc = SQLITE_OK;
-  sqlite3_bind_int64(checker->rows, 1, bloom_index_block_first(spans, block));
-  sqlite3_bind_int64(checker->rows, 2, bloom_index_block_last(spans, block));
-  while( rc==SQLITE_OK
-        && (rc = bloom_sql_step(checker->index->connection, checker->rows))==SQLITE_ROW ){
-    sqlite3_value *value = sqlite3_column_value(checker->rows, checker->key + 1);
-    rc = index_check_look_up(checker, generation, value, block, &is_found);
-    if( rc==SQLITE_OK && !is_found ){
-      rc = index_check_say_missing(checker, sqlite3_column_int64(checker->rows, 0), "");
-      break;
-    }
+  sqlite3_bind_int64(rows, 1, bloom_index_block_first(spans, block));
+  sqlite3_bind_int64(rows, 2, bloom_index_block_last(spans, block));
+  while( rc==SQLITE_OK && is_found
+        && (rc = bloom_sql_step(checker->index->connection, rows))==SQLITE_ROW ){
+    rc = index_check_look_up(checker, generation, sqlite3_column_value(rows, checker->key + 1),
+                             block, &is_found);
   }
-  sqlite3_reset(checker->rows);
+  if( rc==SQLITE_OK && !is_found ){
+    rc = index_check_say_missing(checker, sqlite3_column_int64(rows, 0), "");
+  }
+  sqlite3_reset(rows);
   return rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-/* Takes the pairs in memory, and sets *missing to the block of one that is no entry, UINT32_MAX if
-** all are. */
+/* Takes the pairs in memory, and looks for a row of the block of each one that is no entry. */
 static int index_check_pairs(index_checker *checker, const index_generation *generation,
-                             index_pairs *pairs, uint32_t *missing){
+                             const index_spans *spans, index_pairs *pairs){
   index_entry_list wanted, list = {.num_blocks = 0};
   index_union *lists;
   uint32_t i, j;
   int is_wanted, is_same, is_found = 1;
   int rc = bloom_index_union_start(&lists, checker->index, checker->key,
                                    &generation->keys[checker->key], UINT64_MAX);
-  *missing = UINT32_MAX;
-  while( rc==SQLITE_OK && *missing==UINT32_MAX
+  while( rc==SQLITE_OK && *checker->finding==NULL
         && (rc = bloom_index_pairs_next(pairs, &wanted, &is_wanted))==SQLITE_OK && is_wanted ){
     while( rc==SQLITE_OK && is_found
           && (list.num_blocks==0 || list.token<wanted.token
@@ -241,10 +239,11 @@ static int index_check_pairs(index_checker *checker, const index_generation *gen
       rc = bloom_index_union_next(lists, &list, &is_found);
     }
     is_same = is_found && list.token==wanted.token && list.segment==wanted.segment;
-    for(i=j=0; i<wanted.num_blocks && *missing==UINT32_MAX; i++){
+    for(i=j=0; i<wanted.num_blocks && rc==SQLITE_OK && *checker->finding==NULL; i++){
       while( is_same && j<list.num_blocks && list.blocks[j]<wanted.blocks[i] ) j++;
       if( is_same && j<list.num_blocks && list.blocks[j]==wanted.blocks[i] ) continue;
-      *missing = wanted.segment*BLOOM_SEGMENT_BLOCKS + wanted.blocks[i];
+      rc = index_check_find_row(checker, generation, spans,
+                                wanted.segment*BLOOM_SEGMENT_BLOCKS + wanted.blocks[i]);
     }
   }
   sqlite3_free(lists);
@@ -261,18 +260,19 @@ static int index_check_column(index_checker *checker, int number){
   index_zone_merge *zones = NULL;
   index_pairs pairs = {.num_listed = 0};
   index_spans *spans;
-  uint32_t missing = UINT32_MAX, block;
-  int is_found = 1, rc = bloom_index_spans_read(index, layout, generation, &spans);
+  uint32_t block;
+  int rc = bloom_index_spans_read(index, layout, generation, &spans);
   if( rc==SQLITE_OK ){
     rc = is_range ? bloom_index_zones_start(index, generation, checker->key, &zones)
       : bloom_index_pairs_start(&pairs, index, generation, checker->key);
   }
   sqlite3_bind_int64(checker->rows, 1, own.first);
   sqlite3_bind_int64(checker->rows, 2, own.last<layout->covered ? own.last : layout->covered);
-  while( rc==SQLITE_OK && is_found && missing==UINT32_MAX
+  while( rc==SQLITE_OK && *checker->finding==NULL
         && (rc = bloom_sql_step(index->connection, checker->rows))==SQLITE_ROW ){
     const sqlite3_int64 id = sqlite3_column_int64(checker->rows, 0);
     sqlite3_value *value = sqlite3_column_value(checker->rows, checker->key + 1);
+    int is_found;
     rc = bloom_index_spans_add(spans, id, &block);
     /* A span that is added is in memory alone. */
     is_found = spans->num_spans==generation->num_spans;
@@ -284,14 +284,11 @@ static int index_check_column(index_checker *checker, int number){
       rc = index_check_say_missing(checker, id, is_range ? "the zones of " : "");
     }
     if( rc==SQLITE_OK && bloom_index_pairs_bytes(&pairs)>=INDEX_MAX_BYTES ){
-      rc = index_check_pairs(checker, generation, &pairs, &missing);
+      rc = index_check_pairs(checker, generation, spans, &pairs);
     }
   }
-  if( rc==SQLITE_DONE ) rc = index_check_pairs(checker, generation, &pairs, &missing);
+  if( rc==SQLITE_DONE ) rc = index_check_pairs(checker, generation, spans, &pairs);
   sqlite3_reset(checker->rows);
-  if( rc==SQLITE_OK && missing!=UINT32_MAX ){
-    rc = index_check_find_row(checker, generation, spans, missing);
-  }
   sqlite3_free(zones);
   bloom_index_pairs_free(&pairs);
   return rc;
@@ -305,12 +302,14 @@ static int index_check_rows(bloom_index *index, const index_layout *layout, char
                                     "\"%w\".\"%w_changed\" AS c UNION ALL SELECT -1)",
                                     index->columns.id_name, index->schema, index->name);
   int i, rc = condition ? bloom_index_source_rows(index, &checker.rows, condition) : SQLITE_NOMEM;
+  if( rc==SQLITE_OK ) rc = bloom_index_source_rows(index, &checker.rows_of_block, condition);
   for(; checker.key<index->config.num_keys; checker.key++){
     for(i=0; i<layout->num_generations && rc==SQLITE_OK && *finding==NULL; i++){
       rc = index_check_column(&checker, i);
     }
   }
   sqlite3_finalize(checker.rows);
+  sqlite3_finalize(checker.rows_of_block);
   sqlite3_free(condition);
   return rc;
 }
