@@ -34,14 +34,6 @@ static const struct {
 
 /* -- Arguments ----------------------------------------------------------------------- */
 
-/* Returns what an option says, to be freed: a quoted text, or what stands there as it is.  NULL if
-** there is no memory. */
-static char *option_text(bloom_token value){
-  const int is_quoted = bloom_token_is_name(value) && value.kind!='a'
-    && bloom_token_after(value).num_chars==0;
-  return is_quoted ? bloom_token_unquoted(value) : sqlite3_mprintf("%s", value.text);
-}
-
 /* Notes why such a key is refused, and the way out.  A table of bloom 1.1 may have one: it can be
 ** opened, so that it can be dropped. */
 static int refuse_expression(const char *what, const char *text, bloom_vtab_args *args){
@@ -55,7 +47,10 @@ static int refuse_expression(const char *what, const char *text, bloom_vtab_args
 
 static int read_option(bloom_token name, bloom_token value, bloom_vtab_args *args, char **error){
   const int is_size = bloom_token_is(name, "bits_per_key");
-  char *text = option_text(value), buffer[BLOOM_HINT_BYTES];
+  const int is_quoted = bloom_token_is_name(value) && value.kind!='a'
+    && bloom_token_after(value).num_chars==0;
+  char *text = is_quoted ? bloom_token_unquoted(value) : sqlite3_mprintf("%s", value.text);
+  char buffer[BLOOM_HINT_BYTES];
   double number = 0; /* out of each range */
   int rc = SQLITE_OK;
   if( text==NULL ) return SQLITE_NOMEM;

@@ -185,19 +185,6 @@ static int set_merged_at(bloom_vtab *vtab, bloom_vtab_layout *layout){
   return bloom_sql_end(row, rc);
 }
 
-/* Writes empty pages for a layout, and an empty journal.  The caller writes the layout last. */
-static int start_over(bloom_vtab *vtab, bloom_vtab_layout *layout){
-  bloom_connection *connection = vtab->connection;
-  int rc = bloom_sql_run(connection, "DELETE FROM \"%w\".\"%w\"", vtab->schema, vtab->pages);
-  if( rc==SQLITE_OK ){
-    rc = bloom_sql_run(connection,
-                       "INSERT INTO \"%w\".\"%w\"(rowid, bytes) VALUES (1, zeroblob(%d))",
-                       vtab->schema, vtab->pages, BLOOM_LAYOUT_BYTES);
-  }
-  if( rc==SQLITE_OK ) rc = bloom_vtab_insert_pages(vtab, layout);
-  return rc==SQLITE_OK && vtab->args.table ? bloom_vtab_empty_journal(vtab, layout) : rc;
-}
-
 /* Returns rc; within BEGIN SQLITE_IOERR in place of an error after which SQLite would leave a
 ** half-made filter: after that one, as after an interrupt, it rolls back the transaction. */
 static int take_back(bloom_vtab *vtab, int rc){
@@ -234,7 +221,14 @@ static int fill(
   if( rc==SQLITE_OK ) rc = check_room(vtab, layout);
   if( rc!=SQLITE_OK ) return rc;
   bloom_vtab_close_reader(vtab);
-  rc = start_over(vtab, layout);
+  rc = bloom_sql_run(vtab->connection, "DELETE FROM \"%w\".\"%w\"", vtab->schema, vtab->pages);
+  if( rc==SQLITE_OK ){
+    rc = bloom_sql_run(vtab->connection,
+                       "INSERT INTO \"%w\".\"%w\"(rowid, bytes) VALUES (1, zeroblob(%d))",
+                       vtab->schema, vtab->pages, BLOOM_LAYOUT_BYTES);
+  }
+  if( rc==SQLITE_OK ) rc = bloom_vtab_insert_pages(vtab, layout);
+  if( rc==SQLITE_OK && args ) rc = bloom_vtab_empty_journal(vtab, layout);
   if( rc==SQLITE_OK && args && !layout->is_healing ){
     rc = add_source_keys(&batch, args, bloom_vtab_keys_sql(vtab, args, 0));
   }

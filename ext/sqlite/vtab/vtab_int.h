@@ -170,8 +170,6 @@ int bloom_vtab_failure(bloom_vtab *vtab, int rc);
 /* Frees the message of a failure that the method goes on after. */
 void bloom_vtab_forget_message(bloom_vtab *vtab);
 
-/* Moves the reader, or opens it, to a row of num_bytes.  SQLITE_NOTFOUND if there is none. */
-int bloom_vtab_move_reader(bloom_vtab *vtab, sqlite3_int64 row, int num_bytes);
 void bloom_vtab_close_reader(bloom_vtab *vtab);
 
 /* Reads vtab->layout, row 1, by the reader; writes a row 1. */

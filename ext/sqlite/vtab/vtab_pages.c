@@ -65,9 +65,10 @@ void bloom_vtab_close_reader(bloom_vtab *vtab){
   vtab->reader = NULL;
 }
 
-/* Opens the reader again where it cannot be moved: a ROLLBACK may have made it invalid.  Not after
-** an I/O error, which may have rolled back the transaction. */
-int bloom_vtab_move_reader(bloom_vtab *vtab, sqlite3_int64 row, int num_bytes){
+/* Moves the reader, or opens it, to a row of num_bytes.  SQLITE_NOTFOUND if there is none.  Where
+** it cannot be moved, as after a ROLLBACK, it is opened again; but not after an I/O error, which
+** may have rolled back the transaction. */
+static int move_reader(bloom_vtab *vtab, sqlite3_int64 row, int num_bytes){
   const int rc = vtab->reader ? bloom_blob_move(vtab->reader, row, num_bytes) : SQLITE_NOTFOUND;
   if( rc==SQLITE_OK ) return rc;
   bloom_vtab_close_reader(vtab);
@@ -139,7 +140,7 @@ int bloom_vtab_read_page(
   bloom_vtab_page_header *header
 ){
   const sqlite3_int64 row = page_row(layout, layer, page);
-  const int rc = bloom_vtab_move_reader(vtab, row, bloom_vtab_page_bytes(layout, layer, page));
+  const int rc = move_reader(vtab, row, bloom_vtab_page_bytes(layout, layer, page));
   return rc==SQLITE_OK ? read_header(layout, vtab->reader, row, header) : rc;
 }
 
@@ -231,19 +232,6 @@ sqlite3_int64 bloom_vtab_room(const bloom_vtab_layout *layout){
   int i;
   for(i=0; i<layout->num_layers; i++) room += layout->layers[i].capacity;
   return room;
-}
-
-/* Appends the layer that a standalone filter grows by.  A small filter grows to the room of one
-** whose capacity is not given.  With the factor 1.6 five layers make ten times the room; the last
-** layers have the factor 4.  At a rate of 1 % full layers have 2.58 bytes a key, and factor times
-** as many where the last one was just made: 3 bytes at most would take the factor 1.16, with which
-** all layers make 8 times the room. */
-static void add_grown_layer(const bloom_vtab *vtab, bloom_vtab_layout *layout){
-  const sqlite3_int64 room = bloom_vtab_room(layout);
-  sqlite3_int64 capacity = room / 5 * 3 + 1;
-  if( room<BLOOM_VTAB_DEFAULT_CAPACITY ) capacity = BLOOM_VTAB_DEFAULT_CAPACITY - room;
-  if( layout->num_layers>=BLOOM_VTAB_MAX_LAYERS - 3 ) capacity = 3 * room;
-  bloom_vtab_add_layer(vtab, layout, capacity);
 }
 
 int bloom_vtab_new_layout(bloom_vtab *vtab, bloom_vtab_layout *layout){
@@ -339,7 +327,7 @@ static int get_layout(uint8_t *bytes, bloom_vtab_layout *layout){
 static int fail_without_layout(bloom_vtab *vtab){
   const char *name = vtab->quoted_name;
   uint8_t bytes[8] = {0};
-  if( bloom_vtab_move_reader(vtab, 1, 304)==SQLITE_OK ){
+  if( move_reader(vtab, 1, 304)==SQLITE_OK ){
     sqlite3_blob_read(vtab->reader, bytes, sizeof(bytes), 0);
   }
   if( memcmp(bytes, "bloomvt1", sizeof(bytes))!=0 ) return fail_damaged(vtab, "its layout");
@@ -368,7 +356,7 @@ static int take_layout(bloom_vtab *vtab, sqlite3_blob *row_1){
 }
 
 int bloom_vtab_read_layout(bloom_vtab *vtab){
-  const int rc = bloom_vtab_move_reader(vtab, 1, BLOOM_LAYOUT_BYTES);
+  const int rc = move_reader(vtab, 1, BLOOM_LAYOUT_BYTES);
   if( rc==SQLITE_OK ) return take_layout(vtab, vtab->reader);
   return rc==SQLITE_NOTFOUND ? fail_without_layout(vtab) : rc;
 }
@@ -477,10 +465,17 @@ int bloom_vtab_insert_pages(bloom_vtab *vtab, const bloom_vtab_layout *layout){
 
 /* Appends a layer if the last one has more hashes than room.  Writes the new layout last, so that
 ** pages which were inserted before an error do not count.  Where they cannot be inserted, the last
-** layer goes on taking keys. */
+** layer goes on taking keys.
+**
+** A small filter grows to the room of one whose capacity is not given.  With the factor 1.6 five
+** layers make ten times the room; the last layers have the factor 4.  At a rate of 1 % full layers
+** have 2.58 bytes a key, and factor times as many where the last one was just made: 3 bytes at most
+** would take the factor 1.16, with which all layers make 8 times the room. */
 static int grow_if_full(bloom_vtab *vtab){
   bloom_vtab_layout layout = vtab->layout;
   const bloom_vtab_layer last = layout.layers[layout.num_layers-1];
+  const sqlite3_int64 room = bloom_vtab_room(&layout);
+  sqlite3_int64 capacity = room / 5 * 3 + 1;
   bloom_vtab_page_header sums;
   int rc;
   if( layout.num_layers==BLOOM_VTAB_MAX_LAYERS || last.num_blocks>=BLOOM_VTAB_MAX_BLOCKS / 4
@@ -490,7 +485,9 @@ static int grow_if_full(bloom_vtab *vtab){
   rc = bloom_vtab_read_layer(vtab, &layout, layout.num_layers - 1, &sums, NULL);
   bloom_vtab_close_reader(vtab); /* what is written next stops it */
   if( rc!=SQLITE_OK || sums.num_filled<=(uint64_t)last.capacity ) return rc;
-  add_grown_layer(vtab, &layout);
+  if( room<BLOOM_VTAB_DEFAULT_CAPACITY ) capacity = BLOOM_VTAB_DEFAULT_CAPACITY - room;
+  if( layout.num_layers>=BLOOM_VTAB_MAX_LAYERS - 3 ) capacity = 3 * room;
+  bloom_vtab_add_layer(vtab, &layout, capacity);
   rc = bloom_vtab_insert_pages(vtab, &layout);
   if( rc==SQLITE_OK ) return bloom_vtab_write_layout(vtab, &layout);
   return bloom_sql_is_fatal(rc) || (rc & 0xff)==SQLITE_INTERRUPT ? rc : SQLITE_OK;
