@@ -117,19 +117,22 @@ static int prepare_objects(const bloom_follower *follower, sqlite3_stmt **row){
     follower->name, follower->name);
 }
 
+/* Reads type, name, tbl_name and sql from a row.  SQLITE_OK or SQLITE_NOMEM. */
+static int read_object(sqlite3_stmt *row, schema_object *object){
+  int rc = bloom_sql_column_text(row, 0, &object->type);
+  if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 1, &object->name);
+  if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 2, &object->table);
+  return rc==SQLITE_OK ? bloom_sql_column_text(row, 3, &object->sql) : rc;
+}
+
 /* Steps to the next row without a NULL: SQLITE_ROW, SQLITE_DONE or an error.  An index that SQLite
 ** made has no text, and what an authorizer hides is NULL. */
 static int step_object(const bloom_follower *follower, sqlite3_stmt *row, schema_object *object){
-  const char **columns[] = {&object->type, &object->name, &object->table, &object->sql};
   int rc;
   while( (rc = bloom_sql_step(follower->connection, row))==SQLITE_ROW ){
-    int i, is_whole = 1;
-    for(i=0; i<4; i++){
-      rc = bloom_sql_column_text(row, i, columns[i]);
-      if( rc!=SQLITE_OK ) return rc;
-      is_whole &= *columns[i]!=NULL;
-    }
-    if( is_whole ) return SQLITE_ROW;
+    rc = read_object(row, object);
+    if( rc!=SQLITE_OK ) return rc;
+    if( object->type && object->name && object->table && object->sql ) return SQLITE_ROW;
   }
   return rc;
 }
@@ -368,21 +371,20 @@ static int list_obstacles(
 ){
   int rc = SQLITE_OK;
   while( rc==SQLITE_OK && (rc = bloom_sql_step(follower->connection, row))==SQLITE_ROW ){
-    const char *columns[4] = {NULL};
-    int i, is_own = 0;
-    rc = SQLITE_OK;
-    for(i=0; i<4 && rc==SQLITE_OK; i++) rc = bloom_sql_column_text(row, i, &columns[i]);
-    if( rc==SQLITE_OK && (columns[0]==NULL || columns[1]==NULL) ) rc = SQLITE_AUTH; /* hidden */
-    if( rc==SQLITE_OK && strcmp(columns[0], "trigger")==0 && columns[2] && columns[3] ){
-      rc = is_guard(NULL, columns[1], columns[2], columns[3], &is_own);
+    schema_object object;
+    int is_own = 0;
+    rc = read_object(row, &object);
+    if( rc==SQLITE_OK && (object.type==NULL || object.name==NULL) ) rc = SQLITE_AUTH; /* hidden */
+    if( rc==SQLITE_OK && strcmp(object.type, "trigger")==0 && object.table && object.sql ){
+      rc = is_guard(NULL, object.name, object.table, object.sql, &is_own);
       if( rc==SQLITE_OK && !is_own ){
-        rc = follower->is_own(follower->data, columns[1], columns[2], columns[3], &is_own);
+        rc = follower->is_own(follower->data, object.name, object.table, object.sql, &is_own);
       }
     }
     if( rc!=SQLITE_OK || (is_own && !is_create) ) continue;
-    rc = append_cure(cure, follower->schema, columns[0], columns[1]);
+    rc = append_cure(cure, follower->schema, object.type, object.name);
     if( is_own ) continue;
-    sqlite3_str_appendf(names, "%s%s %s", *num_obstacles ? ", " : "", columns[0], columns[1]);
+    sqlite3_str_appendf(names, "%s%s %s", *num_obstacles ? ", " : "", object.type, object.name);
     ++*num_obstacles;
   }
   return rc;
