@@ -62,7 +62,7 @@ uint64_t bloom_siphash(const uint8_t *secret, const uint8_t *bytes, size_t num_b
     k0 ^ 0x736f6d6570736575u, k1 ^ 0x646f72616e646f6du, k0 ^ 0x6c7967656e657261u,
     k1 ^ 0x7465646279746573u
   };
-  /* The last word ends in the length, of which one byte counts. */
+  /* The last word's top byte is the length modulo 256. */
   uint64_t last = (uint64_t)num_bytes << 56;
   size_t i;
   assert( bytes || num_bytes==0 );

@@ -1,6 +1,6 @@
 /*
-** What all functions and modules of one connection share, however often the extension was
-** loaded into it: the buffers of handles, and whether SQL of bloom's own is running.
+** The data that all functions and modules of one connection share, however often the extension was
+** loaded into it.
 */
 #ifndef BLOOM_SQLITE_CONNECTION_H
 #define BLOOM_SQLITE_CONNECTION_H

@@ -8,7 +8,7 @@
 ** need fewer hashes: source/equality.h.
 **
 **   INTEGER   the INTEGER
-**   REAL      the INTEGER that it is equal to or near to; unless that tells all, its cell (key.h),
+**   REAL      the INTEGER that it is equal to or near to; unless that is enough, its cell (key.h),
 **             for TEXT affinity compares REALs by their texts
 **   TEXT      the INTEGER ('01', ' 1') or REAL ('1.0', '1e3') that numeric affinity makes of it;
 **             else the text

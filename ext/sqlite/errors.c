@@ -96,7 +96,7 @@ const char *bloom_type_name(sqlite3_value *value){
   }
 }
 
-/* Returns the literal of a REAL, of as many digits as tell it from its neighbours. */
+/* Returns the literal of a REAL, of 15 digits, or of 17 if 15 would be another REAL's. */
 static char *real_literal(double number){
   char text[32];
   double read;

@@ -127,7 +127,8 @@ static inline int bloom_is_large_integer(int64_t integer){
   return integer>=BLOOM_LARGE_INTEGER || integer<=-BLOOM_LARGE_INTEGER;
 }
 
-/* Returns 1 if the application has SQLite write REALs with so few digits that cells do not tell. */
+/* Returns 1 if the application has SQLite write REALs with so few digits that those of one text may
+** lie in different cells. */
 static inline int bloom_db_has_few_digits(sqlite3 *db){
   return bloom_db_real_digits(db)<15;
 }

@@ -76,8 +76,8 @@ int bloom_keep_size_args(sqlite3_context *context, const bloom_sized_function *f
 int bloom_find_bits_per_key(sqlite3_context *context, bloom_arg arg, const bloom_size_args *size,
                             uint64_t num_keys, double *bits_per_key);
 
-/* Returns bits per key that no filter with this rate does without, from some dozens of keys on; it
-** takes no search.  Of bits per key it returns the same. */
+/* Returns the whole bits per key that each filter with this rate needs, from some dozens of keys
+** on, without a search.  For bits per key it returns the same. */
 double bloom_least_size(double bits_per_key);
 
 /* Finds the shape of a filter for num_keys keys at so many bits.  SQLITE_OK with *shape set, or

@@ -17,7 +17,7 @@ typedef struct tvf_vtab {
   sqlite3_vtab base; /* first, for SQLite */
   const bloom_tvf *function;
   sqlite3 *db;
-  int wants_rowids;  /* SQLite asked for a plan without the arguments */
+  int wants_rowids;  /* rowids must differ from argument to argument: tvf.h */
 } tvf_vtab;
 
 static const bloom_tvf *function_of(sqlite3_vtab *vtab){
@@ -45,8 +45,7 @@ static int tvf_disconnect(sqlite3_vtab *vtab){
   return SQLITE_OK;
 }
 
-/* Returns the bit of idxNum above the columns that are read: rowids must differ from argument to
-** argument. */
+/* Returns the bit of idxNum, above those of the columns, that means wants_rowids. */
 static unsigned rowids_bit(const bloom_tvf *function){
   return 1u << function->num_columns;
 }
@@ -105,7 +104,7 @@ static int tvf_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **opened){
   return SQLITE_OK;
 }
 
-/* Makes it a cursor without rows again. */
+/* Frees the rows of a cursor and sets it to one without rows. */
 static void clear_cursor(sqlite3_vtab_cursor *cursor){
   bloom_tvf_cursor *tvf_cursor = tvf_cursor_of(cursor);
   const size_t kept_bytes = offsetof(bloom_tvf_cursor, has_row);

@@ -177,7 +177,7 @@ static const char *leveldb_readonly_reason(const bloom_filter *filter){
   return filter->shape.num_probes==0 ? "without probes: its last byte is 0" : NULL;
 }
 
-/* Sets what follows from the bits, of which there is at least one. */
+/* Sets the facts that follow from the bits; there is at least one bit. */
 static void leveldb_describe_bits(const bloom_filter *filter, bloom_facts *facts){
   const uint64_t num_bits = filter->shape.num_slots;
   uint64_t bits_set;

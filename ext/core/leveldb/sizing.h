@@ -58,9 +58,9 @@ bloom_status bloom_leveldb_shape(uint64_t num_keys, double bits_per_key, bloom_s
 double bloom_modelled_fpr(const bloom_shape *shape, double num_keys);
 
 /*
-** Returns the number of different keys of which a filter of this shape has so many bits set,
-** fewer than num_bits, by the same model; num_probes is at least 1.  What a probe sets is what
-** the others left, and of probe 2 it is little.  Takes up to some 2 ms.
+** Returns how many different keys set bits_set bits, fewer than num_bits, in a filter of this shape
+** with at least one probe, by the same model.  Probe 2 sets few bits that others leave.  Takes up
+** to some 2 ms.
 */
 double bloom_modelled_keys(const bloom_shape *shape, uint64_t bits_set);
 

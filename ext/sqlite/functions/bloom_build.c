@@ -131,11 +131,11 @@ void bloom_build_step(sqlite3_context *context, int num_args, sqlite3_value **ar
 }
 
 void bloom_build_inverse(sqlite3_context *context, int num_args, sqlite3_value **args){
-  /* The state exists and has not failed: SQLite removes only rows that it passed before,
-  ** and none after an error. */
+  /* The state exists and has not failed: SQLite removes only rows that it passed before, and none
+  ** after an error. */
   build_state *state = sqlite3_aggregate_context(context, sizeof(*state));
   (void)num_args;
-  /* Rows leave a frame in the order they came, so the key itself is not needed. */
+  /* Rows leave a frame in the order they came, so the key's hash is the oldest one. */
   state->num_rows--;
   if( sqlite3_value_type(args[0])==SQLITE_NULL ) return;
   if( state->filter ){

@@ -6,10 +6,9 @@
 ** by each of its own.  Of more than three keys a number has one hash only, that of its first 12
 ** digits, so that a row is stored once.
 **
-** There is no filter's BLOB to write or to read: bits are set and asked as Parquet's are.  A
-** window removes its oldest row, so all hashes are kept to the end.  Where handles have run out,
-** or the application has SQLite write REALs with fewer than 15 digits, the result is NULL, which
-** says maybe.
+** The filter, in Parquet's encoding, lies in the handle alone.  A window removes its oldest row, so
+** all hashes are kept to the end.  Where handles have run out, or the application has SQLite write
+** REALs with fewer than 15 digits, the result is NULL: every key may be there.
 */
 #include <string.h>
 
@@ -22,10 +21,10 @@
 #include "../size_args.h"
 #include "functions.h"
 
-/* The size at which 1 % of other keys may be in the filter. */
+/* The size at which 1 % of other keys pass. */
 #define FILTER_BITS_PER_KEY 10.6
 
-/* How many hashes come in between looks at the size. */
+/* After so many hashes the size is checked against SQLite's limit. */
 #define FILTER_CHECK_HASHES 16384
 
 /* Rows of more keys are hashed by the cells of their numbers (key.h). */
@@ -50,7 +49,7 @@ typedef struct row_hashes {
 
 /* ---- Rows ---------------------------------------------------------------------------- */
 
-/* Sets *hashes to those of one of a row's keys. */
+/* Sets *hashes to those of one of a row's keys, which is not NULL.  SQLITE_OK or SQLITE_NOMEM. */
 static int hash_key(bloom_equal_kinds *kinds, int is_query, int num_keys, sqlite3_value *key,
                     bloom_key_hashes *hashes){
   int is_number = 0;
@@ -64,7 +63,7 @@ static int hash_key(bloom_equal_kinds *kinds, int is_query, int num_keys, sqlite
   return bloom_equal_hashes_of(kinds, is_query, key, hashes);
 }
 
-/* Appends a key to each combination there is. */
+/* Appends a key to each combination of the keys before it. */
 static void combine_key(row_hashes *row, const bloom_key_hashes *key){
   const int num_before = row->num_hashes;
   int i, j;
@@ -152,8 +151,8 @@ void bloom_filter_step(sqlite3_context *context, int num_keys, sqlite3_value **k
 }
 
 void bloom_filter_inverse(sqlite3_context *context, int num_keys, sqlite3_value **keys){
-  /* The state exists: SQLite removes only rows that it passed before.  They leave in the order
-  ** they came, so that how many hashes they had is all there is to know. */
+  /* The state exists: SQLite removes only rows that it passed before.  Rows leave in the order they
+  ** came, so only the number of their hashes matters. */
   filter_state *state = sqlite3_aggregate_context(context, sizeof(*state));
   row_hashes row;
   int i;
@@ -218,7 +217,7 @@ static void give_handle(sqlite3_context *context, const filter_state *state){
     sqlite3_result_error_code(context, SQLITE_INTERRUPT);
     return;
   }
-  if( bloom_db_has_few_digits(connection->db) ) return; /* NULL: cells do not tell */
+  if( bloom_db_has_few_digits(connection->db) ) return; /* NULL */
   if( state==NULL ) state = &without_rows;
   if( find_filter_shape(context, state->queue.num_hashes, &shape)!=SQLITE_OK ) return;
   rc = bloom_handle_open(connection, sizeof(bloom_equal_kinds) + BLOOM_HANDLE_SLACK
