@@ -287,6 +287,7 @@ static int plan_check_columns(bloom_index *index, const sqlite3_index_info *info
 
 /* Returns a condition without its collation as a number, of which plan_unpack() makes it. */
 static sqlite3_uint64 plan_pack(const index_condition *condition){
+  _Static_assert(INDEX_NUM_KINDS<=16 && INDEX_MAX_KEYS<=31, "they fit into 4 and 5 bits");
   const int flags = condition->is_on_id | condition->is_list << 1 | condition->is_literal << 2
     | condition->is_unpassed << 3 | condition->has_beginning << 4 | condition->is_end << 5;
   return (sqlite3_uint64)condition->kind | (sqlite3_uint64)(condition->key + 1) << 4
