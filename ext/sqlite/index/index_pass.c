@@ -128,8 +128,8 @@ static const char *const pass_forms[] = {
                                  " bloom_index_list(?) AS l WHERE l.is_number)",
   /* SQLite calls regexp() itself, for rows that meet the conditions before it.  Only regexp() knows
   ** the text of a REAL or a BLOB. */
-  [INDEX_FORM_LITERAL]         = "? IS NULL OR instr(CASE WHEN $ THEN lower(@) ELSE @ END, ?)"
-                                 " OR typeof(@) IN ('real', 'blob')",
+  [INDEX_FORM_LITERAL]         = ("? IS NULL OR instr(CASE WHEN $ THEN lower(@) ELSE @ END, ?)"
+                                  " OR typeof(@) IN ('real', 'blob')"),
 };
 
 /* Appends condition i in a form, one of pass_forms[] or written like them. */
