@@ -118,7 +118,7 @@ static int may_be_large_integer(double real){
 
 /* ---- Values: the hashes to store them by or, is_query, to look them up by --------------- */
 
-static void push_equal(bloom_key_hashes *hashes, uint64_t hash){
+static void push_equal_hash(bloom_key_hashes *hashes, uint64_t hash){
   int i;
   for(i=0; i<hashes->num_hashes; i++){
     if( hashes->hashes[i]==hash ) return;
@@ -127,39 +127,39 @@ static void push_equal(bloom_key_hashes *hashes, uint64_t hash){
   hashes->hashes[hashes->num_hashes++] = hash;
 }
 
-static void push_cells(double real, bloom_key_hashes *hashes){
+static void push_equal_cells(double real, bloom_key_hashes *hashes){
   const uint64_t steps = bloom_steps_of(real);
-  push_equal(hashes, bloom_hash_of_cell(real, bloom_first_cell(steps)));
-  push_equal(hashes, bloom_hash_of_cell(real, bloom_last_cell(steps)));
+  push_equal_hash(hashes, bloom_hash_of_cell(real, bloom_first_cell(steps)));
+  push_equal_hash(hashes, bloom_hash_of_cell(real, bloom_last_cell(steps)));
 }
 
-static void push_integer(bloom_equal_kinds *kinds, int is_query, int64_t integer,
+static void push_equal_integer(bloom_equal_kinds *kinds, int is_query, int64_t integer,
                          bloom_key_hashes *hashes){
-  push_equal(hashes, bloom_parquet_hash_int64(integer));
+  push_equal_hash(hashes, bloom_parquet_hash_int64(integer));
   if( !bloom_is_large_integer(integer) ) return;
   if( !is_query ) kinds->has_large_integer = 1;
-  else if( kinds->has_large_real ) push_cells((double)integer, hashes);
+  else if( kinds->has_large_real ) push_equal_cells((double)integer, hashes);
 }
 
-static void push_real(bloom_equal_kinds *kinds, int is_query, double real,
+static void push_equal_real(bloom_equal_kinds *kinds, int is_query, double real,
                       bloom_key_hashes *hashes){
   int64_t integer;
   if( bloom_real_is_near_integer(real, &integer) ){
-    push_equal(hashes, bloom_parquet_hash_int64(integer));
+    push_equal_hash(hashes, bloom_parquet_hash_int64(integer));
   }
   if( bloom_real_is_whole(real) ) return;
   if( is_query ){
-    push_cells(real, hashes);
+    push_equal_cells(real, hashes);
     if( kinds->has_large_integer && may_be_large_integer(real) ) hashes->is_maybe = 1;
   }else{
-    push_equal(hashes, bloom_hash_of_cell(real, bloom_cell_of(bloom_steps_of(real))));
+    push_equal_hash(hashes, bloom_hash_of_cell(real, bloom_cell_of(bloom_steps_of(real))));
     if( is_large_real(real) ) kinds->has_large_real = 1;
   }
 }
 
 /* Pushes the hashes of a TEXT.  A TEXT beyond 2^53 that is written as a REAL may be an INTEGER to
 ** versions that read as far as a NUL, which ends at 2^63. */
-static int push_text(bloom_equal_kinds *kinds, int is_query, sqlite3_value *value,
+static int push_equal_text(bloom_equal_kinds *kinds, int is_query, sqlite3_value *value,
                      bloom_key_hashes *hashes){
   const uint8_t *text = sqlite3_value_text(value);
   const size_t num_bytes = (size_t)sqlite3_value_bytes(value);
@@ -170,27 +170,27 @@ static int push_text(bloom_equal_kinds *kinds, int is_query, sqlite3_value *valu
   is_number = bloom_bytes_may_be_number(text, num_bytes);
   if( is_number==0 ){
     nul = memchr(text, 0, num_bytes);
-    push_equal(hashes, fold_text(text, nul ? (size_t)(nul - text) : num_bytes).hash);
+    push_equal_hash(hashes, fold_text(text, nul ? (size_t)(nul - text) : num_bytes).hash);
     return SQLITE_OK;
   }
   if( is_number==BLOOM_IS_INTEGER ){
-    push_integer(kinds, is_query, sqlite3_value_int64(value), hashes);
+    push_equal_integer(kinds, is_query, sqlite3_value_int64(value), hashes);
     return SQLITE_OK;
   }
   real = sqlite3_value_double(value);
   if( may_be_large_integer(real) ){
-    push_integer(kinds, is_query, sqlite3_value_int64(value), hashes);
+    push_equal_integer(kinds, is_query, sqlite3_value_int64(value), hashes);
   }
-  push_real(kinds, is_query, real, hashes);
+  push_equal_real(kinds, is_query, real, hashes);
   return SQLITE_OK;
 }
 
-static int push_blob(sqlite3_value *value, bloom_key_hashes *hashes){
+static int push_equal_blob(sqlite3_value *value, bloom_key_hashes *hashes){
   const void *bytes = sqlite3_value_blob(value);
   const size_t num_bytes = (size_t)sqlite3_value_bytes(value);
   /* An empty BLOB has no address. */
   if( bytes==NULL && num_bytes>0 ) return SQLITE_NOMEM;
-  push_equal(hashes, bloom_xxh64(bytes, num_bytes) ^ BLOOM_GOLDEN_RATIO);
+  push_equal_hash(hashes, bloom_xxh64(bytes, num_bytes) ^ BLOOM_GOLDEN_RATIO);
   return SQLITE_OK;
 }
 
@@ -202,18 +202,18 @@ int bloom_equal_hashes_of(bloom_equal_kinds *kinds, int is_query, sqlite3_value 
     case SQLITE_NULL:
       return SQLITE_OK;
     case SQLITE_INTEGER:
-      push_integer(kinds, is_query, sqlite3_value_int64(value), hashes);
+      push_equal_integer(kinds, is_query, sqlite3_value_int64(value), hashes);
       return SQLITE_OK;
     case SQLITE_FLOAT:
       real = sqlite3_value_double(value);
-      push_real(kinds, is_query, real, hashes);
+      push_equal_real(kinds, is_query, real, hashes);
       /* The text of infinity is no number. */
-      if( real>DBL_MAX ) push_equal(hashes, fold_text((const uint8_t *)"Inf", 3).hash);
-      if( real<-DBL_MAX ) push_equal(hashes, fold_text((const uint8_t *)"-Inf", 4).hash);
+      if( real>DBL_MAX ) push_equal_hash(hashes, fold_text((const uint8_t *)"Inf", 3).hash);
+      if( real<-DBL_MAX ) push_equal_hash(hashes, fold_text((const uint8_t *)"-Inf", 4).hash);
       return SQLITE_OK;
     case SQLITE_TEXT:
-      return push_text(kinds, is_query, value, hashes);
+      return push_equal_text(kinds, is_query, value, hashes);
     default:
-      return push_blob(value, hashes);
+      return push_equal_blob(value, hashes);
   }
 }

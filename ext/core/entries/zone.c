@@ -16,8 +16,8 @@ const bloom_zone_span bloom_zone_everything = {{{CLASS_BELOW}}, {{CLASS_ABOVE}}}
 const bloom_zone_span bloom_zone_of_texts = {{{CLASS_TEXT}}, {{CLASS_BLOB}}};
 const bloom_zone_span bloom_zone_of_blobs = {{{CLASS_BLOB}}, {{CLASS_BLOB}}};
 
-const bloom_zone bloom_zone_empty
-  = {{{{{CLASS_ABOVE}}, {{CLASS_BELOW}}}, {{{CLASS_ABOVE}}, {{CLASS_BELOW}}}}, 0};
+const bloom_zone bloom_zone_empty =
+    {{{{{CLASS_ABOVE}}, {{CLASS_BELOW}}}, {{{CLASS_ABOVE}}, {{CLASS_BELOW}}}}, 0};
 
 int bloom_zone_compare(const bloom_zone_key *a, const bloom_zone_key *b){
   return memcmp(a->bytes, b->bytes, sizeof(a->bytes));
