@@ -38,7 +38,7 @@ QUERIES = ["SELECT id FROM {t} WHERE k = printf('%08x', 77*2654435761 % 42949672
 ALLOWED = ("malformed", "damaged", "misses row", "no such", "cannot", "may not", "there is no table", "other columns", "is gone", "are gone",
            "constraint failed", "did not come to its end", "no such table", "not an error", "SQL logic error", "newer", "made again", "locked",
            "datatype mismatch", "unable to open", "is in the way", "vtable constructor", "interrupted", "has no column", "UPSERT not implemented", "corrupt", "unsafe use",
-           "repairs it")
+           "repairs it", "calls itself")
 
 
 def mangled(r, data):

@@ -397,6 +397,22 @@ def pattern_is_a_blob(files, encoding):
             same_query(db, sql % pattern, index="i")
 
 
+@test
+def function_reads_the_index(files):
+    """What it runs fails while a plan's samples call it, and says why; the rows are right, and nothing is taken for damage."""
+    db = files.connect(":memory:")
+    make(db, num_rows=FEW_ROWS)
+    for sql in ("SELECT count(*) FROM i WHERE message LIKE '%timeout%'", "SELECT * FROM bloom_index_info('i')",
+                "INSERT INTO i(i) VALUES ('merge')", "INSERT INTO i(i) VALUES ('integrity-check')"):
+        errors = []
+        db.create_function("regexp", 2, lambda pattern, text: errors.append(error_of(db, sql) if len(errors) < SAMPLES else None) or search()(pattern, text))
+        expect(db.execute("SELECT id FROM i WHERE message REGEXP ?", [NEEDLE]).fetchall(), [(700,)])
+        expect({error and str(error).split(": ", 1)[1] for error in errors},
+               {None, "i calls itself: by a function of the application that it calls, or by a view in the place of one of its tables"})
+        command(db, "integrity-check", "i")
+        expect(db.execute("SELECT note FROM bloom_index_info('i')").fetchall(), [(None,)])
+
+
 for encoding in "UTF-8", "UTF-16le", "UTF-16be":
     case(pattern_is_a_blob, encoding, encoding)
 

@@ -360,8 +360,8 @@ int bloom_index_check(bloom_index *index, bloom_checker checker, char **finding)
     rc = index_check_rows(index, layout, finding);
   }
   if( (rc & 0xff)!=SQLITE_CORRUPT ) return rc;
-  if( rc!=SQLITE_CORRUPT_VTAB ){
-    /* A page of a B-tree: 'rebuild' may not be able to. */
+  if( rc!=SQLITE_CORRUPT_VTAB || index->connection->is_running ){
+    /* A page of a B-tree, where 'rebuild' may not be able to; or the index calls itself. */
     rc = bloom_index_failure(index, rc);
     *finding = index->base.zErrMsg;
     index->base.zErrMsg = NULL;

@@ -213,8 +213,8 @@ int bloom_sql_failure(
   message = bloom_sql_message(connection->db, rc);
   if( rc==SQLITE_CORRUPT_VTAB && connection->is_running ){
     /* The guard against re-entry failed, and no statement of SQLite's. */
-    *error = sqlite3_mprintf("%s: the database is damaged: tables of %s call back what reads them",
-                             module, name);
+    *error = sqlite3_mprintf("%s: %s calls itself: by a function of the application that it calls,"
+                             " or by a view in the place of one of its tables", module, name);
   }else if( strncmp(message, "bloom", 5)==0 ){
     *error = sqlite3_mprintf("%s", message); /* of a method that our statement called */
   }else if( (rc & 0xff)==SQLITE_CORRUPT ){
