@@ -359,10 +359,11 @@ static void regexp_read_item(regexp_reader *reader, bloom_regexp_terms *terms){
       regexp_and(terms, &of_group);
       return;
     case '^':
-      reader->is_beginning = reader->next==reader->first + 1
-          && !(reader->flags & BLOOM_REGEXP_HAS_LINES);
-      /* fall through */
     case '$':
+      if( reader->next[-1]=='^' ){
+        reader->is_beginning = reader->next==reader->first + 1
+          && !(reader->flags & BLOOM_REGEXP_HAS_LINES);
+      }
       if( regexp_is_one_of(regexp_peek(reader), "*+?{") ) reader->is_unknown = 1;
       return;
     case '[':
