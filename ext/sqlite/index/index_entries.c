@@ -344,7 +344,9 @@ int bloom_index_run_write(const index_column *column, index_run *run, uint64_t m
   while( rc==SQLITE_OK && num_written<max_pairs
         && (rc = next(source, &list, &is_found))==SQLITE_OK && is_found ){
     const uint64_t id = list.token*num_segments + list.segment;
-    if( list.token>=end_token ){
+    /* A hostile layout may have a target with fewer blocks than its sources. */
+    if( list.token>=end_token || list.segment*BLOOM_SEGMENT_BLOCKS
+                                 + list.blocks[list.num_blocks-1]>=run->end_block ){
       rc = SQLITE_CORRUPT_VTAB;
       break;
     }
