@@ -61,6 +61,7 @@ def start_other(name, path, folder):
     """A writer in another language, or None where that is not here."""
     statements = [sql.replace("NAME", name) for sql in STATEMENTS]
     command = OTHERS[name]
+    env = {key: value for key, value in os.environ.items() if key != "LD_LIBRARY_PATH"}  # The shell takes no other SQLite.
     if shutil.which(command[0]) is None:
         return None
     if name == "tcl":
@@ -69,8 +70,8 @@ def start_other(name, path, folder):
         command = command + [file.name]
     if name == "shell":  # a new connection for each round
         command = ["sh", "-c", 'while :; do sqlite3 -cmd ".timeout 20000" "$0" "$1"; done', path, "; ".join(statements)]
-        return subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return subprocess.Popen(command + [path] + statements, start_new_session=True)
+        return subprocess.Popen(command, start_new_session=True, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return subprocess.Popen(command + [path] + statements, start_new_session=True, env=env)
 
 
 def check(db):
