@@ -136,7 +136,7 @@ def beginnings_and_ends_are_looked_for_there(files):
     make(db, num_rows=FEW_ROWS)
     db.execute("UPDATE log SET message = 'took a message: ' || message || ' :egassem' WHERE id % 2 = 0")
     db.execute("UPDATE log SET message = 'request 40' || char(10) || message WHERE id % 100 = 41")
-    for number, before in enumerate(("to", "to\n", "\ufeff", " \n", "\0", "\n", "\u2028")):
+    for number, before in enumerate(("to", "to\n", "\ufeff", " \n", "\0", "\n", "\u2028", "\r")):
         db.execute("UPDATE log SET message = ? WHERE id = ?", (before + "took a while, and then some more" + before[::-1], 90 * number + 9))
     command(db, "rebuild", "i")
     patterns = "^took a while", "^request 409 ", "(?i)^(TOOK A WHILE|request 11)", "(?m)^took a while", "^request 40$", "^to", "^(took|re)quest 9", "took a while|^request 77", \
@@ -144,6 +144,7 @@ def beginnings_and_ends_are_looked_for_there(files):
     for name, function, is_by_line in (("search", search(), False), ("lines", search(re.M), True), ("case", search(re.I), True),
                                        ("lines and case", search(re.M | re.I), True),
                                        ("ends of lines", checked(lambda pattern, text: re.search(pattern, text.rstrip("\r\n")) is not None), True),
+                                       ("a carriage return at the end", checked(lambda pattern, text: re.search(pattern, text[:-1] if text[-1:] == "\r" else text) is not None), True),
                                        ("blanks at the end", checked(lambda pattern, text: re.search(pattern, text.rstrip()) is not None), True),
                                        ("byte order mark", checked(lambda pattern, text: re.search(pattern, text.removeprefix("\ufeff")) is not None), True),
                                        ("blanks", checked(lambda pattern, text: re.search(pattern, text.lstrip(" \n")) is not None), True)):

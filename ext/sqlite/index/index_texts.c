@@ -304,7 +304,8 @@ static const struct regexp_sample {
   /* Behind each end of a line; or what is before b is left out, as a byte order mark, or blanks. */
   {REGEXP_BY_LINE, "\xef\xbb\xbf" "b\nb\rb\x0b" "b\x0c" "b\xc2\x85" "b\xe2\x80\xa8" "b\r\nb", "^b"},
   {REGEXP_BY_LINE, " b", "^b"}, {REGEXP_BY_LINE, "\r\nb", "^b"},
-  {REGEXP_BY_LINE, "b\r\n", "b$"}, {REGEXP_BY_LINE, "b ", "b$"}, {REGEXP_BY_LINE, "b\n\n", "b$"},
+  {REGEXP_BY_LINE, "b\r\n", "b$"}, {REGEXP_BY_LINE, "b\r", "b$"}, {REGEXP_BY_LINE, "b ", "b$"},
+  {REGEXP_BY_LINE, "b\n\n", "b$"},
   {REGEXP_BY_CASE, "abc", "ABC"}, {REGEXP_BY_CASE, "ABC", "abc"},
   {REGEXP_BY_CASE, "k", "\xe2\x84\xaa"}, {REGEXP_BY_CASE, "\xe2\x84\xaa", "k"},
   {REGEXP_BY_CASE, "\xc3\xa9", "\xc3\x89"},
