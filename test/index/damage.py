@@ -322,23 +322,23 @@ for name in LAYOUTS:
     case(layout_is_damaged, name, *LAYOUTS[name])
 
 
-def a_target_has_fewer_blocks(files, end_block):
-    """Than the source of its join: by a hostile layout, with a right checksum."""
+def a_target_is_hostile(files, source_role, end_block):
+    """Of a join: it has fewer blocks than the source, or no source; the layout has a right checksum."""
     db = make(files.connect(), columns="message LIKE")
     more_rows(db, 300)
     command(db, "merge")
     data = state(db, "layout")[:-8]
     source, target = (struct.unpack_from("<3Q4I", data, at) for at in (112, 152))
     expect(struct.unpack_from("<I", data, 100), (2,), "runs")
-    data = data[:112] + struct.pack("<3Q4I", *source[:6], 1) + struct.pack("<3Q4I", target[0], 2**64 - 1, 0, 0, end_block, target[5], 2) + data[192:]
+    data = data[:112] + struct.pack("<3Q4I", *source[:6], source_role) + struct.pack("<3Q4I", target[0], 2**64 - 1, 0, 0, end_block, target[5], 2) + data[192:]
     db.execute("UPDATE log_index_state SET layout = ?", (checksummed(data),))
     more_rows(db, 1)
     command(db, "merge")
     is_sound(db)
 
 
-for end_block in 1, 3:
-    case(a_target_has_fewer_blocks, "target of %d blocks" % end_block, end_block)
+for name, role, end_block in ("target of 1 block", 1, 1), ("target of 3 blocks", 1, 3), ("target without a source", 0, 30):
+    case(a_target_is_hostile, name, role, end_block)
 
 
 @test

@@ -131,6 +131,7 @@ static int join_go_on(const index_column *column, uint64_t taken, index_run *tar
   }
   sqlite3_free(lists);
   if( rc!=SQLITE_OK || !is_finished ) return rc;
+  if( target->last==UINT64_MAX ) return SQLITE_CORRUPT_VTAB; /* no source has a list */
   target->role = INDEX_RUN_PLAIN;
   for(i=0; i<key->num_runs; i++){
     const index_run run = key->runs[i];
