@@ -163,13 +163,12 @@ static int push_equal_text(bloom_equal_kinds *kinds, int is_query, sqlite3_value
                      bloom_key_hashes *hashes){
   const uint8_t *text = sqlite3_value_text(value);
   const size_t num_bytes = (size_t)sqlite3_value_bytes(value);
-  const uint8_t *nul;
   double real;
   int is_number;
   if( text==NULL ) return SQLITE_NOMEM;
   is_number = bloom_bytes_may_be_number(text, num_bytes);
   if( is_number==0 ){
-    nul = memchr(text, 0, num_bytes);
+    const uint8_t *nul = memchr(text, 0, num_bytes);
     push_equal_hash(hashes, fold_text(text, nul ? (size_t)(nul - text) : num_bytes).hash);
     return SQLITE_OK;
   }

@@ -239,10 +239,11 @@ static int entries_read_coded(bloom_entries_row *row, uint64_t *words){
   const uint32_t num_all = entries_blocks_in(&row->shape, row->segment);
   const uint32_t num_coded = entries_are_missing_coded(row->num_blocks, num_all)
       ? num_all - row->num_blocks : row->num_blocks;
-  uint16_t raw[ENTRIES_MAX_RAW];
-  uint32_t k, i;
+  uint32_t k;
   row->next_at = row->blocks_at;
   if( num_coded<=ENTRIES_MAX_RAW ){
+    uint16_t raw[ENTRIES_MAX_RAW];
+    uint32_t i;
     const int is_good = entries_read_raw(row, &row->next_at, num_coded, num_all, raw);
     for(i=0; is_good && i<num_coded; i++) entries_set_bit(words, raw[i]);
     return is_good;
@@ -382,11 +383,11 @@ int bloom_entries_seek(bloom_entries_row *row, uint64_t id){
 
 int bloom_entries_read_bits(bloom_entries_row *row, uint64_t bits[BLOOM_SEGMENT_BLOCKS/64]){
   const uint32_t num_all = entries_blocks_in(&row->shape, row->segment);
-  uint32_t i;
   if( row->num_blocks==0 ) return -1;
   memset(bits, 0, BLOOM_SEGMENT_BLOCKS/8);
   if( !entries_read_coded(row, bits) ) return entries_fail(row);
   if( entries_are_missing_coded(row->num_blocks, num_all) ){
+    uint32_t i;
     for(i=0; i<num_all; i+=64) bits[i/64] ^= entries_bits_below(num_all, i);
   }
   return (int)row->num_blocks;
@@ -394,7 +395,6 @@ int bloom_entries_read_bits(bloom_entries_row *row, uint64_t bits[BLOOM_SEGMENT_
 
 int bloom_entries_read(bloom_entries_row *row, uint16_t blocks[BLOOM_SEGMENT_BLOCKS]){
   const uint32_t num_all = entries_blocks_in(&row->shape, row->segment);
-  uint64_t bits[BLOOM_SEGMENT_BLOCKS/64];
   /* Most lists of keys take no bits. */
   if( row->num_blocks>0 && row->num_blocks<=ENTRIES_MAX_RAW && row->num_blocks<num_all ){
     row->next_at = row->blocks_at;
@@ -402,6 +402,7 @@ int bloom_entries_read(bloom_entries_row *row, uint16_t blocks[BLOOM_SEGMENT_BLO
       return entries_fail(row);
     }
   }else{
+    uint64_t bits[BLOOM_SEGMENT_BLOCKS/64];
     if( bloom_entries_read_bits(row, bits)<0 ) return -1;
     entries_numbers_of(bits, num_all, blocks);
   }

@@ -149,11 +149,11 @@ static size_t text_add_wide(bloom_text_window *window, uint32_t character, uint3
       | (character & 0x3f);
   const uint32_t hash = 1 + (uint32_t)((uint64_t)bloom_lists_hash(character) * 255 >> 32);
   size_t num_grams = 0;
-  uint32_t shift;
   if( window->num_bytes==BLOOM_TEXT_WIDE ){
     grams[num_grams++] = window->bytes << 8 | hash;
     window->bytes = window->hash << 24 | bytes;
   }else{
+    uint32_t shift;
     for(shift=24; shift>0; shift-=8){
       num_grams += text_add_byte(window, (uint8_t)(bytes >> (shift - 8)), grams + num_grams);
     }

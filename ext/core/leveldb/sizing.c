@@ -258,8 +258,7 @@ static double fpr_unlike_others(const bloom_shape *shape, double num_keys){
 
 double bloom_modelled_fpr(const bloom_shape *shape, double num_keys){
   bloom_shape reached = *shape;
-  double unlike, rate = 1, fill_ratio;
-  uint32_t i;
+  double unlike, rate = 1;
   if( num_keys<=0 || shape->num_probes==0 ) return num_keys>0;
   reached.num_bits = bloom_leveldb_reached_bits(shape->num_bits);
   unlike = fpr_unlike_others(&reached, num_keys);
@@ -269,7 +268,9 @@ double bloom_modelled_fpr(const bloom_shape *shape, double num_keys){
     fpr_model_init(&model, &reached, num_keys);
     rate = mean_prob_all_set(&model);
   }else{
-    fill_ratio = 1 - bloom_exp_minus(num_keys * reached.num_probes / (double)reached.num_bits);
+    const double fill_ratio
+      = 1 - bloom_exp_minus(num_keys * reached.num_probes / (double)reached.num_bits);
+    uint32_t i;
     for(i=0; i<reached.num_probes; i++) rate *= fill_ratio;
     rate *= residue_factor(reached.num_bits, reached.num_probes);
   }

@@ -87,13 +87,13 @@ static int parquet_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *fi
 ** which. Some writers leave out the inner struct. */
 static int parquet_has_header(const uint8_t *bytes, size_t num_bytes){
   uint64_t number;
-  size_t at, num_left;
+  size_t at;
   int i;
   if( num_bytes==0 || bytes[0]!=PARQUET_MAGIC ) return 0;
   at = 1 + bloom_varint64_read(bytes + 1, num_bytes - 1, &number);
   if( at==1 ) return 0;
   for(i=0; i<3; i++){
-    num_left = num_bytes - at;
+    const size_t num_left = num_bytes - at;
     if( num_left>=4 && bytes[at]==0x1c && (bytes[at + 1] & 0x0f)==0x0c
      && bytes[at + 2]==0 && bytes[at + 3]==0 ) at += 4;
     else if( num_left>=2 && bytes[at]==0x1c && bytes[at + 1]==0 ) at += 2;

@@ -53,7 +53,6 @@ void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **a
   const bloom_filter *filter;
   bloom_hash_value hash;
   bloom_key_kind kind;
-  int i;
   if( num_args<2 ){
     bloom_fail(context, "bloom_may_contain(): argument %d (%s) is missing", num_args + 1,
                num_args ? "key" : "filter");
@@ -64,6 +63,7 @@ void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **a
     return;
   }
   if( handle==NULL && sqlite3_value_type(args[0])==SQLITE_NULL ){ /* it may have all keys */
+    int i;
     for(i=1; i<num_args && sqlite3_value_type(args[i])!=SQLITE_NULL; i++){}
     if( i==num_args ) sqlite3_result_int(context, 1);
     else answer_null_key(context, num_args - 1, args + 1);

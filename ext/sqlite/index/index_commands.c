@@ -228,11 +228,12 @@ static int index_check_pairs(index_checker *checker, const index_generation *gen
   index_entry_list wanted, list = {.num_blocks = 0};
   index_union *lists;
   uint32_t i, j;
-  int is_wanted, is_same, is_found = 1;
+  int is_wanted, is_found = 1;
   int rc = bloom_index_union_start(&lists, checker->index, checker->key,
                                    &generation->keys[checker->key], UINT64_MAX);
   while( rc==SQLITE_OK && *checker->finding==NULL
         && (rc = bloom_index_pairs_next(pairs, &wanted, &is_wanted))==SQLITE_OK && is_wanted ){
+    int is_same;
     while( rc==SQLITE_OK && is_found
           && (list.num_blocks==0 || list.token<wanted.token
               || (list.token==wanted.token && list.segment<wanted.segment)) ){

@@ -123,10 +123,10 @@ typedef struct index_spans {
 /* Returns the hash of a list of no spans; `number` is the layout's plus the place. */
 uint64_t bloom_index_spans_hash(uint64_t number);
 
-/* Sets *spans to a generation's, from memory if they are there.  It lives until the next call for
+/* Sets *result to a generation's, from memory if they are there.  It lives until the next call for
 ** this place. */
 int bloom_index_spans_read(bloom_index *index, const index_layout *layout,
-                           const index_generation *generation, index_spans **spans);
+                           const index_generation *generation, index_spans **result);
 
 /* Sets *block to the number of an id's block; adds its span if that is new.  SQLITE_FULL if there
 ** are no numbers left. */
@@ -266,10 +266,10 @@ int bloom_index_look_up(bloom_index *index, const index_generation *generation, 
 typedef struct index_union index_union;
 
 /* Begins with those runs whose bits are set in `taken`, of each with the first list that queries
-** read.  *lists is to be freed in any case. */
-int bloom_index_union_start(index_union **lists, bloom_index *index, int key,
+** read.  *result is to be freed in any case. */
+int bloom_index_union_start(index_union **result, bloom_index *index, int key,
                             const index_key_layout *of_key, uint64_t taken);
-int bloom_index_union_next(void *lists, index_entry_list *list, int *is_found);
+int bloom_index_union_next(void *source, index_entry_list *list, int *is_found);
 
 /* Joins runs of a column where that saves look-ups reads.  What a merge copies is limited by
 ** num_merged, the entries that it wrote; INDEX_JOIN_ALL: no limit, all joins are finished. */

@@ -263,13 +263,13 @@ static int info_read_filter(info_cursor *info, char **error){
   sqlite3 *db = info->connection->db;
   sqlite3_stmt *row = NULL;
   const char *note = NULL;
-  size_t i;
   char *sql = sqlite3_mprintf("SELECT num_keys, unmerged, bytes, note FROM \"%w\".\"%w\"",
                               info->schema, info->name);
   int rc = sql ? sqlite3_prepare_v2(db, sql, -1, &row, NULL) : SQLITE_NOMEM;
   sqlite3_free(sql);
   if( rc==SQLITE_OK ) rc = sqlite3_step(row);
   if( rc==SQLITE_ROW ){
+    size_t i;
     for(i=0; i<BLOOM_COUNT_OF(columns); i++){
       info_set(info, columns[i], sqlite3_column_int64(row, (int)i));
     }

@@ -58,17 +58,17 @@ int bloom_index_union_start(index_union **result, bloom_index *index, int key,
   return rc;
 }
 
-/* Adds blocks, mostly one, to those of a list. */
+/* Adds blocks, mostly one and at least one, to those of a list. */
 static void union_unite(index_entry_list *list, const uint16_t *blocks, uint32_t num_blocks){
   uint16_t all[BLOOM_SEGMENT_BLOCKS];
   uint32_t i = 0, j = 0, num = 0;
-  while( i<list->num_blocks || j<num_blocks ){
+  do{
     const uint32_t a = i<list->num_blocks ? list->blocks[i] : UINT32_MAX;
     const uint32_t b = j<num_blocks ? blocks[j] : UINT32_MAX;
     all[num++] = (uint16_t)(a<b ? a : b);
     i += a<=b;
     j += b<=a;
-  }
+  }while( i<list->num_blocks || j<num_blocks );
   memcpy(list->blocks, all, num * sizeof(all[0]));
   list->num_blocks = num;
 }

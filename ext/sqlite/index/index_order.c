@@ -382,7 +382,7 @@ static void order_bind_bound(sqlite3_stmt *rows, int parameter, const order_boun
   else if( value->kind==BLOOM_ZONE_NUMBER ) sqlite3_bind_double(rows, parameter, value->real);
   else sqlite3_bind_text64(rows, parameter, (const char *)value->text, value->num_bytes,
                            SQLITE_STATIC, SQLITE_UTF8);
-  sqlite3_bind_int(rows, parameter + 1, !bound->is_set);
+  sqlite3_bind_int(rows, parameter + 1, bound->is_set ? 0 : 1);
 }
 
 int bloom_index_slices_next(index_slices *order, sqlite3_stmt *rows, int *is_done){
@@ -453,14 +453,13 @@ static int order_is_near_ids(const order_items *sample){
 
 int bloom_index_order_pays(bloom_index *index, int key, int *pays){
   const index_layout *layout;
-  const index_generation *generation;
   order_items sample = {0}, zones = {0};
-  uint32_t num_directories, i;
   int rc = bloom_index_layout_read(index, &layout);
   *pays = 0;
   if( rc==SQLITE_OK && layout->has_covered
    && !bloom_connection_knows_damage(index->connection, layout->number) ){
-    generation = &layout->generations[0];
+    const index_generation *generation = &layout->generations[0];
+    uint32_t num_directories, i;
     if( layout->num_generations==2
      && layout->generations[1].num_rows>generation->num_rows ) generation++;
     num_directories = bloom_index_zones_num_directories(generation);

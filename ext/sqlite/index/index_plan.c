@@ -146,7 +146,6 @@ static int plan_find_access(bloom_index *index, index_plan *plan, int is_ordered
   const int num_orders = plan->num_orders;
   index_form forms[INDEX_MAX_CONDITIONS];
   const index_list list = {0};
-  char *sql;
   int i, rc = SQLITE_OK;
   *access = (index_access){.way = INDEX_ACCESS_SCAN};
   if( !is_ordered ) plan->num_orders = 0;
@@ -159,7 +158,7 @@ static int plan_find_access(bloom_index *index, index_plan *plan, int is_ordered
     bloom_index_list_free(&prefixes);
   }
   if( rc==SQLITE_OK ){
-    sql = bloom_index_pass_statement(index, plan, forms, INDEX_READ_COST);
+    char *sql = bloom_index_pass_statement(index, plan, forms, INDEX_READ_COST);
     rc = bloom_index_cost_access(index, sql, access);
   }
   plan->num_orders = num_orders;
@@ -313,7 +312,7 @@ static int plan_print_remark(const bloom_index *index, sqlite3_str *text,
                              const index_plan_remark *remark){
   const int key = remark->doubted_key;
   const char *effect = remark->effect;
-  char *name, *doubt = NULL;
+  char *doubt = NULL;
   int is_nomem = 0;
   if( effect ){
     sqlite3_str_appendf(text, "; reads the whole table: %s", remark->doubt);
@@ -326,7 +325,7 @@ static int plan_print_remark(const bloom_index *index, sqlite3_str *text,
     sqlite3_str_appendf(text, "; reads up to %lld rows that are not merged", remark->num_unmerged);
   }
   if( effect ){
-    name = bloom_sql_name(index->name);
+    char *name = bloom_sql_name(index->name);
     is_nomem |= name==NULL;
     sqlite3_str_appendf(text, "; INSERT INTO %s(%s) VALUES ('merge') %s", name, name, effect);
     sqlite3_free(name);

@@ -70,7 +70,8 @@ typedef struct index_condition {
 
 /* Returns the affinity of what a condition compares. */
 static inline char bloom_index_affinity(const bloom_index *index, const index_condition *condition){
-  return condition->is_on_id ? 'i' : index->columns.list[condition->column].affinity;
+  if( condition->is_on_id ) return 'i';
+  return index->columns.list[condition->column].affinity;
 }
 
 /* Returns the name of what a condition compares. */

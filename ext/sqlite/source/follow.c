@@ -340,7 +340,7 @@ int bloom_guard_create(const bloom_follower *follower){
 ** copy of a standalone filter's keys, which CREATE with the new name takes over. */
 static int append_cure(sqlite3_str *cure, const char *schema, const char *type, const char *name){
   static const char suffix[] = "_pages";
-  const int is_table = strcmp(type, "table")==0;
+  const int renames = strcmp(type, "table")==0;
   const size_t num_chars = strlen(name), end = sizeof(suffix) - 1;
   const int has_suffix = num_chars>end && sqlite3_stricmp(name + num_chars - end, suffix)==0;
   char *its_schema = bloom_sql_name(schema), *old_name = bloom_sql_name(name);
@@ -351,10 +351,10 @@ static int append_cure(sqlite3_str *cure, const char *schema, const char *type, 
   const int has_memory = its_schema && old_name && new_name;
   if( has_memory ){
     sqlite3_str_appendf(cure, "%s%s %s%s%s", sqlite3_str_length(cure) ? "; " : "",
-                        is_table ? "ALTER TABLE" : strcmp(type, "view")==0 ? "DROP VIEW"
+                        renames ? "ALTER TABLE" : strcmp(type, "view")==0 ? "DROP VIEW"
                         : strcmp(type, "index")==0 ? "DROP INDEX" : "DROP TRIGGER",
                         is_main ? "" : its_schema, is_main ? "" : ".", old_name);
-    if( is_table ) sqlite3_str_appendf(cure, " RENAME TO %s", new_name);
+    if( renames ) sqlite3_str_appendf(cure, " RENAME TO %s", new_name);
   }
   sqlite3_free(its_schema);
   sqlite3_free(old_name);

@@ -279,9 +279,10 @@ int bloom_hashes_of_key(
 ){
   bloom_equality rule = {BLOOM_COLUMN_NONE, BLOOM_COLLATION_BINARY};
   bloom_key_hashes few = {.num_hashes = 0};
-  int i, rc;
+  int rc;
   hashes->num_hashes = hashes->is_maybe = hashes->is_invalid = 0;
   if( rules->num_columns>1 && key.parts ){
+    int i;
     for(i=0; i<rules->num_columns; i++){
       if( sqlite3_value_type(key.parts[i])==SQLITE_NULL ) return SQLITE_OK;
     }

@@ -135,11 +135,12 @@ static int read_source_columns(
   const bloom_follower *follower, bloom_source *source, int is_strict, int *num_keys, int *key
 ){
   sqlite3_stmt *row;
-  int i, rc = bloom_sql_prepare(follower->connection, &row, source->is_partial
+  int rc = bloom_sql_prepare(follower->connection, &row, source->is_partial
       ? "SELECT * FROM \"%w\".\"%w\"" : "PRAGMA \"%w\".table_xinfo(\"%w\")", follower->schema,
       source->name);
   *num_keys = 0;
   if( source->is_partial ){
+    int i;
     for(i=0; rc==SQLITE_OK && i<sqlite3_column_count(row); i++){
       rc = add_source_column(follower, source, sqlite3_column_name(row, i), NULL, is_strict,
                              num_keys, key);
