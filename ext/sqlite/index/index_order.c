@@ -229,7 +229,8 @@ static int order_begin(index_slices *order, int *is_too_dear){
     rc = bloom_sql_integer(index->connection, &num_behind, "SELECT count(*) FROM " INDEX_SOURCE
                            " WHERE x.\"%w\" BETWEEN %lld AND %lld", index->schema,
                            index->columns.name, index->columns.id_name, behind.first, behind.last);
-    if( bloom_sql_is_fatal(rc) ) return rc;
+    if( bloom_sql_is_fatal(rc) || rc==SQLITE_INTERRUPT ) return rc;
+    rc = SQLITE_OK; /* count() may be the application's, or refused */
     order->num_unmerged += (double)num_behind;
   }
   num_rows = bloom_index_intervals_rows(layout, &order->merged) + order->num_unmerged;
