@@ -118,6 +118,22 @@ for what, query in ("subquery", SUBQUERY), ("join", JOIN):
         case(its_trigger_is_dropped, "%s, %s" % (what, mode), query, mode)
 
 
+def handle_comes_after(files, column_, mode):
+    """So does a handle, or a filter, that the statement first reads after the trigger was dropped."""
+    db = make(files, mode)
+    db.execute(say("merge"))
+    query = "SELECT v.value, CASE WHEN v.key < 20 THEN 1 ELSE bloom_may_contain(f.%s, v.value) END FROM f CROSS JOIN json_each(?) AS v" % column_
+    running = Running(db, query, keys(db)[:20], ["bob%d" % i for i in range(1, NUM_KEYS + 1)])
+    db.execute("DROP TRIGGER f_before_insert")
+    execute(db, *CHANGES["insert"])
+    running.goes_on()
+
+
+for column_ in "handle", "filter":
+    for mode in MODES:
+        case(handle_comes_after, "%s, %s" % (column_, mode), column_, mode)
+
+
 # -- Who has to wait, and until when ---------------------------------------------------------------
 
 def ends(files, query, mode, how):

@@ -174,6 +174,14 @@ static int read_layer(bloom_vtab *vtab, vtab_snapshot *snapshot, int layer){
   return rc;
 }
 
+/* Looks at the schema again if it has changed since the query began: SQLite lets a statement run on
+** while its own connection drops a trigger.  The journal was just read. */
+static int look_again(bloom_vtab *vtab){
+  if( vtab->checked_compiled==bloom_vtab_num_compiled(vtab) ) return SQLITE_OK;
+  vtab->is_current = 0;
+  return bloom_vtab_open(vtab, BLOOM_VTAB_LOOK_UP);
+}
+
 static int read_snapshot(bloom_vtab *vtab, vtab_snapshot **result){
   vtab_snapshot *snapshot;
   int layer, rc = bloom_vtab_read_layout(vtab);
@@ -189,7 +197,8 @@ static int read_snapshot(bloom_vtab *vtab, vtab_snapshot **result){
     rc = bloom_vtab_count_unmerged(vtab, &snapshot->num_unmerged);
     if( rc==SQLITE_OK ) rc = bloom_vtab_read_journal(vtab, &is_intact);
     if( rc==SQLITE_OK ) rc = bloom_hash_set_copy(&vtab->unmerged.hashes, &snapshot->unmerged);
-    if( !is_intact ) snapshot->doubt = BLOOM_VTAB_BROKEN_JOURNAL;
+    if( rc==SQLITE_OK ) rc = look_again(vtab);
+    snapshot->doubt = is_intact ? bloom_vtab_doubt_of_reader(vtab) : BLOOM_VTAB_BROKEN_JOURNAL;
   }
   for(layer=0; layer<snapshot->layout.num_layers && rc==SQLITE_OK; layer++){
     rc = read_layer(vtab, snapshot, layer);
@@ -416,10 +425,8 @@ static int look_up(
     for(i=0; i<asked.num_hashes && !*may_contain; i++){
       *may_contain = bloom_hash_set_has(&vtab->unmerged.hashes, asked.hashes[i]);
     }
-    /* SQLite lets a statement run on while its own connection drops a trigger. */
-    if( rc==SQLITE_OK && !*may_contain && vtab->checked_compiled!=bloom_vtab_num_compiled(vtab) ){
-      vtab->is_current = 0;
-      rc = bloom_vtab_open(vtab, BLOOM_VTAB_LOOK_UP);
+    if( rc==SQLITE_OK && !*may_contain ){
+      rc = look_again(vtab);
       *may_contain = bloom_vtab_doubt_of_reader(vtab)!=BLOOM_VTAB_CERTAIN;
     }
   }
