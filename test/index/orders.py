@@ -69,7 +69,7 @@ def newest(files, sql, state):
         db.execute("UPDATE log SET ts = ts + 5000 WHERE id % 5000 = 17")
     elif state == "emptied":
         db.execute("DELETE FROM log WHERE id > %d OR id < 300" % (NUM_ROWS - 900))
-    is_short(db, sql, 10 if state == "merged" else 5)
+    is_short(db, sql, 8 if state == "merged" else 5)
 
 
 for state in "merged", "unmerged", "emptied":

@@ -193,7 +193,8 @@ static void pass_append_condition(const bloom_index *index, sqlite3_str *sql,
 }
 
 /* Appends the plan's order.  +x.id cannot come from an index, so that SQLite reads all rows into a
-** sorter before it returns the first one. */
+** sorter before it returns the first one.  Where an interval is read in no order, SQLite 3.54 may
+** search the id by a condition of the query instead of ?2, and read far behind the interval. */
 static void pass_append_order(const bloom_index *index, sqlite3_str *sql, const index_plan *plan,
                               index_reading reading){
   const char *plus = reading==INDEX_READ_SORTED ? "+" : "";
@@ -204,7 +205,9 @@ static void pass_append_order(const bloom_index *index, sqlite3_str *sql, const 
                         ? index->columns.id_name : index->columns.list[column].name,
                         plan->orders[i].is_descending ? " DESC" : "");
   }
-  if( i==0 && *plus ) sqlite3_str_appendf(sql, " ORDER BY +x.\"%w\"", index->columns.id_name);
+  if( i==0 && (*plus || reading==INDEX_READ_INTERVALS) ){
+    sqlite3_str_appendf(sql, " ORDER BY %sx.\"%w\"", plus, index->columns.id_name);
+  }
 }
 
 /* Appends which rows are read: by the id, or of an order by its first column.  With a plus a column
