@@ -100,6 +100,20 @@ def unmerged_ids_that_are_near_each_other(files):
     same(db, "SELECT id FROM {t} ORDER BY ts DESC, id LIMIT 100")
 
 
+@test
+def a_condition_of_few_rows(files):
+    """It is tested before the ends of a slice: 2.6 times the table's steps, else 4.2.  By the release, whose blocks all have such a row."""
+    files.load = RELEASE
+    db = files.connect(":memory:")
+    execute(db, "CREATE TABLE log(id INTEGER PRIMARY KEY, ts, z)", "INSERT INTO log %sSELECT i, i / 7, i %% 100 FROM c" % count_to(20000),
+            "CREATE VIRTUAL TABLE log_index USING bloom_index(log, ts RANGE, z)")
+    sql = "SELECT id FROM {t} WHERE z = 5 ORDER BY ts, id"
+    wanted, of_table = steps_of(db, sql.replace("{t}", "log"))
+    rows, of_index = steps_of(db, sql.replace("{t}", "log_index"))
+    expect(rows, wanted, sql)
+    assert of_index < 3.2 * of_table, "%s: %d of %d tens of steps" % (sql, of_index, of_table)
+
+
 VALUES = {
     "text": ("strftime('%Y-%m-%d %H:%M:%S', 1700000000 + i / 10, 'unixepoch')", "TEXT"), "text, NOCASE": ("printf('Key%06d', i / 3)", "TEXT COLLATE NOCASE"),
     "text, RTRIM": ("printf('key%06d  ', i / 3)", "TEXT COLLATE RTRIM"), "long text": ("printf('a beginning that all of them have %06d', i)", "TEXT"), "Cyrillic": ("'ключ' || printf('%06d', i)", ""),

@@ -210,13 +210,20 @@ static void pass_append_order(const bloom_index *index, sqlite3_str *sql, const 
   }
 }
 
-/* Appends which rows are read: by the id, or of an order by its first column.  With a plus a column
+/* Appends the ends of a slice, behind the conditions, which leave fewer rows.  With a plus a column
 ** has no affinity, and is compared as it is sorted. */
+static void pass_append_slice(const bloom_index *index, sqlite3_str *sql, const index_plan *plan){
+  const char *name = index->columns.list[plan->orders[0].column].name;
+  const int begin = INDEX_SLICE_PARAMETER, end = begin + 2;
+  sqlite3_str_appendf(sql, " AND (+x.\"%w\" >= ?%d OR ?%d) AND (+x.\"%w\" < ?%d OR x.\"%w\" IS NULL"
+                      " OR ?%d)", name, begin, begin + 1, name, end, name, end + 1);
+}
+
+/* Appends which rows are read: by the id, or of an order by its first column. */
 static void pass_append_reading(const bloom_index *index, sqlite3_str *sql, const index_plan *plan,
                                 index_reading reading){
   const char *id = index->columns.id_name, *name = NULL;
   const index_order order = plan->orders[0];
-  const int begin = INDEX_SLICE_PARAMETER, end = begin + 2;
   if( plan->num_orders>0 && order.column>=0 ) name = index->columns.list[order.column].name;
   switch( reading ){
     case INDEX_READ_FREE: case INDEX_READ_COST: sqlite3_str_appendall(sql, "1"); break;
@@ -225,9 +232,7 @@ static void pass_append_reading(const bloom_index *index, sqlite3_str *sql, cons
       break;
     case INDEX_READ_NULLS: sqlite3_str_appendf(sql, "x.\"%w\" IS NULL", name); break;
     case INDEX_READ_SLICES:
-      sqlite3_str_appendf(sql, "x.\"%w\" BETWEEN r.value AND r.last AND (+x.\"%w\" >= ?%d OR ?%d)"
-                          " AND (+x.\"%w\" < ?%d OR x.\"%w\" IS NULL OR ?%d)", id, name, begin,
-                          begin + 1, name, end, name, end + 1);
+      sqlite3_str_appendf(sql, "x.\"%w\" BETWEEN r.value AND r.last", id);
       break;
     case INDEX_READ_INTERVALS: case INDEX_READ_SORTED:
       sqlite3_str_appendf(sql, "x.\"%w\" BETWEEN ?1 AND ?2", id);
@@ -255,6 +260,7 @@ char *bloom_index_pass_statement(const bloom_index *index, const index_plan *pla
     if( forms[i]==INDEX_FORM_NONE && plan->conditions[i].kind!=INDEX_EQ ) continue;
     pass_append_condition(index, sql, plan, i, forms[i], reading);
   }
+  if( reading==INDEX_READ_SLICES ) pass_append_slice(index, sql, plan);
   pass_append_order(index, sql, plan, reading);
   for(i=0; i<plan->num_limits && reading!=INDEX_READ_COST; i++){
     sqlite3_str_appendf(sql, " %s ?%d", i ? "OFFSET" : "LIMIT", 3 + plan->num_conditions + i);
