@@ -169,10 +169,10 @@ TEST(samples_count_blocks){
 
 TEST(nothing_to_choose_by){
   const uint32_t gram = 0x61626364;
-  bloom_lists_estimate estimate;
   uint32_t i, round;
   bloom_lists_sample_begin(sample);
   for(round=0; round<2; round++){
+    bloom_lists_estimate estimate;
     memset(lists, 0xa5, sizeof(*lists));
     estimate = bloom_lists_choose(sample, 0, BLOOM_LISTS_TARGET, lists);
     for(i=0; i<BLOOM_LISTS_CLASSES; i++) assert_int_equal(lists->cut[i], BLOOM_LISTS_EVEN_CUT);
@@ -222,10 +222,10 @@ static double entries_bits(uint64_t seed, uint32_t num_blocks){
       char text[200];
       uint32_t numbers[BLOOM_TEXT_ROOM];
       bloom_text reading;
-      size_t count, j;
+      size_t j;
       bloom_text_begin(&reading, (const uint8_t *)text, random_row(&random, text, sizeof(text)), 0);
       while( bloom_text_is_open(&reading) ){
-        count = bloom_text_next_lists(&reading, lists, has, numbers);
+        const size_t count = bloom_text_next_lists(&reading, lists, has, numbers);
         for(j=0; j<count; j++){
           has[numbers[j]/64] = 0;
           uint16_t *blocks = blocks_of_list + (size_t)numbers[j]*num_blocks;

@@ -517,12 +517,13 @@ static int read_all_ways(const uint8_t *bytes, size_t num_bytes, uint64_t rowid,
   bloom_entries_row row, before;
   uint16_t *blocks = allocated(BLOOM_SEGMENT_BLOCKS * sizeof(*blocks));
   uint32_t num_lists = 0;
-  int is_open, status = 1, num_read, i;
+  int is_open, num_read, i;
   const size_t way = rng_below(random, 3);
   uint64_t last = 0;
   is_open = bloom_entries_open(&row, bytes, num_bytes, RUN_NUMBER, rowid);
   while( is_open ){
     uint64_t wanted = last + (rng_next(random) >> (8 + rng_below(random, 56)));
+    int status;
     if( way==0 || rng_below(random, 3)==0 ) status = bloom_entries_next(&row);
     else status = bloom_entries_seek(&row, wanted);
     if( status!=1 ) break;

@@ -37,11 +37,12 @@ static gram_list grams_of(const uint8_t *text, size_t num_bytes, int passes_nul)
   uint32_t grams[BLOOM_TEXT_ROOM], numbers[BLOOM_TEXT_ROOM];
   bloom_text reading, again;
   gram_list list = {.count = 0, .num_edges = 0};
-  size_t count, num_new, i, j;
+  size_t count, i, j;
   bloom_text_begin(&reading, copy, num_bytes, passes_nul);
   bloom_text_begin(&again, copy, num_bytes, passes_nul);
   reading.needs_whole = lists->edge_bits[BLOOM_LISTS_WHOLE]>0;
   do{
+    size_t num_new;
     count = bloom_text_next(&reading, grams);
     assert_true(count<=BLOOM_TEXT_ROOM);
     num_new = bloom_text_next_lists(&again, lists, has, numbers);
