@@ -301,6 +301,21 @@ def a_pattern_is_compiled_once(files):
 
 
 @test
+def a_pattern_in_utf16(files):
+    """The source compares it, as in UTF-8: by its own index, or in the inner statement."""
+    db = files.connect(":memory:")
+    execute(db, "PRAGMA encoding = 'UTF-16'", "CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT COLLATE NOCASE)",
+            "INSERT INTO log WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 6000) SELECT i, 'w' || (i * 7919 % 10000) FROM c",
+            "CREATE VIRTUAL TABLE log_index USING bloom_index(log, k LIKE)")
+    for create, most in ("", 1.3), ("CREATE INDEX log_k ON log(k)", 0.2):
+        db.execute(create)
+        scan = steps_of(db, "SELECT id FROM log WHERE +k LIKE 'w77%'")
+        found = steps_of(db, "SELECT id FROM log_index WHERE k LIKE 'w77%'")
+        expect(sorted(found[0]), sorted(scan[0]), create)
+        assert found[1] < most * scan[1], "%s: %d of %d tens of steps" % (create, found[1], scan[1])
+
+
+@test
 def few_blocks(files):
     """Where zones leave few blocks, of the size that they have in use, a piece that all rows have is not looked up to its end."""
     db = files.connect()
