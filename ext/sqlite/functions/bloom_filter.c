@@ -195,7 +195,7 @@ static int test_keys(void *data, int num_keys, sqlite3_value **keys){
 static void write_filter_handle(bloom_handle *handle, const filter_state *state,
                                 const bloom_shape *shape){
   const bloom_encoding *encoding = &bloom_encoding_parquet;
-  const size_t num_header_bytes = shape->num_bytes - (size_t)shape->num_bits / 8;
+  const size_t num_header_bytes = shape->num_bytes - (size_t)(shape->num_bits / 8);
   uint8_t *bytes = bloom_handle_room(handle, sizeof(bloom_equal_kinds), num_header_bytes);
   encoding->clear(shape, bytes);
   encoding->add(shape, bytes, bloom_hash_queue_runs(&state->queue));
