@@ -89,17 +89,14 @@ static void pairs_end_block(index_pairs *pairs){
 
 /* Adds lists of a text to the block at hand. */
 static int pairs_add_lists(index_pairs *pairs, const uint32_t *numbers, size_t num_numbers){
-  uint64_t *to;
   size_t i;
   const int rc = bloom_grow(&pairs->list, pairs->num_listed + num_numbers, &pairs->max_listed,
                             sizeof(*pairs->list));
-  if( rc!=SQLITE_OK ) return rc;
-  to = pairs->list + pairs->num_listed;
-  for(i=0; i<num_numbers; i++){
-    *to++ = (uint64_t)numbers[i] << INDEX_PAIR_BLOCK_BITS | pairs->block;
+  for(i=0; i<num_numbers && rc==SQLITE_OK; i++){
+    pairs->list[pairs->num_listed++]
+      = (uint64_t)numbers[i] << INDEX_PAIR_BLOCK_BITS | pairs->block;
   }
-  pairs->num_listed += num_numbers;
-  return SQLITE_OK;
+  return rc;
 }
 
 /* Adds the lists of a text. */
