@@ -69,7 +69,9 @@ def newest(files, sql, state):
         db.execute("UPDATE log SET ts = ts + 5000 WHERE id % 5000 = 17")
     elif state == "emptied":
         db.execute("DELETE FROM log WHERE id > %d OR id < 300" % (NUM_ROWS - 900))
-    is_short(db, sql, 8 if state == "merged" else 5)
+    # Of another condition a slice with tiny limits has too few rows: a second one is read.
+    share = 8 if sql == NEWEST["another condition"] else 10
+    is_short(db, sql, share if state == "merged" else 5)
 
 
 for state in "merged", "unmerged", "emptied":
