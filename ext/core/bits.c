@@ -53,7 +53,8 @@ double bloom_measured_fpr(const bloom_filter *filter){
     if( i%BLOOM_STEP_HASHES==0 && i && bloom_is_stopped(filter) ) return 0;
     /* 32 bits: multiples of 2^32 / golden ratio spread evenly [Knuth, TAOCP 3, 6.4]. */
     num_accepted += (uint32_t)encoding->may_contain(
-      filter, encoding->hash_value_bytes==4 ? i * 0x9e3779b1u : bloom_sample_hash(i + 1));
+      filter, encoding->hash_value_bytes==4 ? (uint32_t)(i * 0x9e3779b1u)
+                                            : bloom_sample_hash(i + 1));
   }
   return (double)num_accepted / BLOOM_FPR_SAMPLE;
 }

@@ -276,6 +276,7 @@ static inline void entries_set_id(bloom_entries_row *row, uint64_t id){
 static inline void entries_add_to_id(bloom_entries_row *row, uint64_t gap){
   const uint64_t sum = row->segment + gap, num_segments = row->shape.num_segments;
   uint64_t rest;
+  assert( num_segments>0 );
   row->id += gap;
   rest = sum<=UINT32_MAX ? sum - (sum * row->shape.reciprocal >> 32) * num_segments
       : sum % num_segments;
@@ -348,12 +349,12 @@ static int entries_take_skip(bloom_entries_row *row, uint64_t id){
   uint64_t skip_id;
   while( low<high ){
     const uint32_t middle = (low + high)/2;
-    if( bloom_load32_le(skips + BLOOM_ENTRIES_SKIP_BYTES*middle)<=delta ) low = middle + 1;
+    if( bloom_load32_le(skips + BLOOM_ENTRIES_SKIP_BYTES*(size_t)middle)<=delta ) low = middle + 1;
     else high = middle;
   }
   num_before = low*row->lists_per_skip;
   if( low==0 || num_before<row->num_begun ) return 1;
-  skip = skips + BLOOM_ENTRIES_SKIP_BYTES*(low - 1);
+  skip = skips + BLOOM_ENTRIES_SKIP_BYTES*(size_t)(low - 1);
   skip_id = row->first + bloom_load32_le(skip);
   if( row->num_begun>0 && skip_id<=row->id ) return entries_fail(row);
   at = entries_lists_at(row) + entries_load16(skip + 4);

@@ -229,30 +229,39 @@ static inline int text_lower_8(const uint8_t *text, uint64_t *lower){
   return (((bytes - ones) | bytes) & ones*0x80)==0;
 }
 
+/* Appends the grams of ASCII behind ASCII, as most bytes are: each of them is one more gram.  Stops
+** at a NUL or another byte, at the end, or behind num_most bytes.  Returns the number of bytes. */
+static inline size_t text_add_ascii(bloom_text_window *window, const uint8_t *text,
+                                    const uint8_t *end, size_t num_most, uint32_t *grams){
+  const size_t num_bytes = (size_t)(end - text)<num_most ? (size_t)(end - text) : num_most;
+  uint32_t bytes = window->bytes;
+  uint64_t eight;
+  size_t num_read = 0, i;
+  while( num_read<num_bytes && text[num_read]-1u<0x7f ){
+    if( num_bytes - num_read>=8 && text_lower_8(text + num_read, &eight) ){
+      for(i=0; i<8; i++){
+        grams[num_read++] = (i<3 ? bytes << (8*i + 8) : 0) | (uint32_t)(eight >> (56 - 8*i));
+      }
+      bytes = (uint32_t)eight;
+    }else{
+      bytes = bytes << 8 | bloom_text_lower(text[num_read]);
+      grams[num_read++] = bytes;
+    }
+  }
+  window->bytes = bytes;
+  return num_read;
+}
+
 size_t bloom_text_next(bloom_text *reading, uint32_t grams[BLOOM_TEXT_ROOM]){
   bloom_text_window window = reading->window;
   const uint8_t *text = reading->text, *end = reading->end;
-  size_t num_grams = 0, i;
-  uint64_t eight;
+  size_t num_grams = 0;
   while( text!=end && num_grams<TEXT_ROOM_OF_LOOP ){
     if( *text-1u<0x7f && window.num_bytes==3 ){
-      /* ASCII behind ASCII, as most bytes: each is one more gram. */
-      const size_t room = TEXT_ROOM_OF_LOOP - num_grams;
-      const uint8_t *const stop = (size_t)(end - text)>room ? text + room : end;
-      uint32_t bytes = window.bytes;
-      do{
-        if( stop - text>=8 && text_lower_8(text, &eight) ){
-          for(i=0; i<8; i++){
-            grams[num_grams++] = (i<3 ? bytes << (8*i + 8) : 0) | (uint32_t)(eight >> (56 - 8*i));
-          }
-          bytes = (uint32_t)eight;
-          text += 8;
-        }else{
-          bytes = bytes << 8 | bloom_text_lower(*text++);
-          grams[num_grams++] = bytes;
-        }
-      }while( text!=stop && *text-1u<0x7f );
-      window.bytes = bytes;
+      const size_t num_read = text_add_ascii(&window, text, end, TEXT_ROOM_OF_LOOP - num_grams,
+                                             grams + num_grams);
+      text += num_read;
+      num_grams += num_read;
     }else if( *text-1u<0x7f ){
       num_grams += text_add_byte(&window, bloom_text_lower(*text++), grams + num_grams);
     }else if( *text==0 ){

@@ -192,7 +192,7 @@ size_t bloom_zone_row_pack(const bloom_zone *zones, uint64_t number, uint64_t ro
     while( memcmp(keys[0]->bytes, keys[i]->bytes, prefix)!=0 ) prefix--;
   }
   if( prefix>kept ) prefix = kept;
-  for(i=0; i<3; i++) bloom_store32_le(out + 8 + 4*i, bits[i]);
+  for(i=0; i<3; i++) bloom_store32_le(out + 8 + 4*(size_t)i, bits[i]);
   out[20] = (uint8_t)prefix;
   out[21] = (uint8_t)(kept - prefix);
   if( num_keys>0 ) memcpy(next, keys[0]->bytes, prefix);
@@ -220,20 +220,21 @@ static bloom_zone_key zone_row_key(const uint8_t *row, const uint8_t *next, int 
 int bloom_zone_row_unpack(const uint8_t *bytes, size_t num_bytes, uint64_t number, uint64_t rowid,
                           bloom_zone *zones){
   const uint8_t *next, *end = bytes + num_bytes;
-  uint32_t i, half, kept;
+  size_t kept;
+  uint32_t i, half;
   if( num_bytes<BLOOM_ZONE_ROW_HEAD || num_bytes>BLOOM_ZONE_ROW_BYTES
      || bloom_load64_le(bytes)!=bloom_entries_checksum(bytes, num_bytes, number, rowid)
-     || bytes[20] + bytes[21]>(int)sizeof(bloom_zone_key)
+     || (size_t)bytes[20] + bytes[21]>sizeof(bloom_zone_key)
      || bytes[20]>num_bytes - BLOOM_ZONE_ROW_HEAD ) return 0;
   next = bytes + BLOOM_ZONE_ROW_HEAD + bytes[20];
   kept = bytes[21];
   for(i=0; i<BLOOM_ZONES_PER_ROW; i++){
     zones[i] = bloom_zone_empty;
-    zones[i].has_null = bloom_load32_le(bytes + 8) >> i & 1;
+    zones[i].has_null = (int)(bloom_load32_le(bytes + 8) >> i & 1);
     for(half=0; half<2; half++){
       bloom_zone_span *span = &zones[i].spans[half];
-      if( (bloom_load32_le(bytes + 12 + 4*half) >> i & 1)==0 ) continue;
-      if( (size_t)(end - next)<2*(size_t)kept ) return 0;
+      if( (bloom_load32_le(bytes + 12 + 4*(size_t)half) >> i & 1)==0 ) continue;
+      if( (size_t)(end - next)<2*kept ) return 0;
       span->min = zone_row_key(bytes, next, 0);
       span->max = zone_row_key(bytes, next + kept, 1);
       next += 2*kept;

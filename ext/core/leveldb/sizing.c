@@ -164,9 +164,9 @@ static double mean_prob_all_set(const fpr_model *model){
   /* Resonant deltas are at most so many of the 65536 steps s away from 0 or 2^32. */
   const uint32_t window = PROBE2_NUM_STEPS * 3 / model->num_probes;
   /* Modulo 65537 they are at most so many times num_bits away from 0 or 1. */
+  const uint32_t most_multiples = MAX_RESONANT_PAIRS/2 - 1;
   const uint32_t max_multiple = (uint32_t)at_most(
-    (double)(((uint64_t)1 << 32) / model->num_bits / (model->num_probes - 2)),
-    MAX_RESONANT_PAIRS/2 - 1);
+    0x1p32 / (double)model->num_bits / (double)(model->num_probes - 2), most_multiples);
   const uint32_t num_multiples = 2*max_multiple + 1;
   const uint32_t num_pairs = MAX_RESONANT_PAIRS / num_multiples * num_multiples;
   double others = 0, pairs = 0;

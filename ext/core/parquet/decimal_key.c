@@ -29,7 +29,7 @@ int bloom_decimal_type_read(const char *name, bloom_decimal_type *type){
   bloom_decimal_type read = {.num_bytes = 0};
   size_t i;
   for(i=0; word[i]; i++, name++){
-    const char small = *name>='A' && *name<='Z' ? (char)(*name + ('a' - 'A')) : *name;
+    const int small = *name>='A' && *name<='Z' ? *name + ('a' - 'A') : *name;
     if( small!=word[i] ) return 0;
   }
   name = decimal_key_read_number(name, &read.precision);

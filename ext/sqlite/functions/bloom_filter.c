@@ -175,7 +175,7 @@ static inline int has_hash(const bloom_filter *filter, uint64_t hash){
 }
 
 static int test_row(bloom_handle *handle, int num_keys, sqlite3_value **keys){
-  row_hashes row;
+  row_hashes row = {.num_hashes = 0};
   int i;
   if( hash_row(kinds_of(handle), 1, num_keys, keys, &row)!=SQLITE_OK ) return BLOOM_TEST_NOMEM;
   if( row.num_hashes==0 ) return BLOOM_TEST_NULL;

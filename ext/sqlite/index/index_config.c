@@ -417,7 +417,7 @@ static void layout_record(index_record *record, const index_config *config, inde
                         && num_generations>=1 && num_generations<=INDEX_MAX_GENERATIONS
                         && layout->num_rows<=LAYOUT_MAX_ROWS);
   if( record->rc!=SQLITE_OK ) return;
-  layout->has_covered = has_covered & 1;
+  layout->has_covered = (int)(has_covered & 1);
   layout->num_generations = (int)num_generations;
   for(i=0; i<layout->num_generations && record->rc==SQLITE_OK; i++){
     layout_record_generation(record, config, &layout->generations[i]);

@@ -200,6 +200,7 @@ static int info_find_note(info_cursor *info, bloom_index *index, const index_lay
     words = sqlite3_mprintf("a page of the index is damaged");
     return info_set_note(info, bloom_command_say(words, index->name, "merge", "repairs it"));
   }
+  assert( layout );
   if( layout->has_covered ) rc = bloom_index_cost_is_outweighed(index, layout, &is_outweighed);
   if( rc!=SQLITE_OK ) return rc;
   info_set(info, COLUMN_SERVES, !is_outweighed && (layout->has_covered || num_unmerged==0));

@@ -62,6 +62,7 @@ int bloom_index_union_start(index_union **result, bloom_index *index, int key,
 static void union_unite(index_entry_list *list, const uint16_t *blocks, uint32_t num_blocks){
   uint16_t all[BLOOM_SEGMENT_BLOCKS];
   uint32_t i = 0, j = 0, num = 0;
+  assert( list->num_blocks>0 && num_blocks>0 );
   do{
     const uint32_t a = i<list->num_blocks ? list->blocks[i] : UINT32_MAX;
     const uint32_t b = j<num_blocks ? blocks[j] : UINT32_MAX;
@@ -91,12 +92,14 @@ int bloom_index_union_next(void *source, index_entry_list *list, int *is_found){
   for(i=0; *is_found && i<lists->num_runs && rc==SQLITE_OK; i++){
     union_run *run = &lists->runs[i];
     bloom_entries_row *row = &run->reader.row;
+    uint16_t *into;
     int num_blocks;
     if( run->token!=list->token || row->segment!=list->segment ) continue;
-    num_blocks = bloom_entries_read(row, list->num_blocks>0 ? blocks : list->blocks);
+    into = list->num_blocks>0 ? blocks : list->blocks;
+    num_blocks = bloom_entries_read(row, into);
     if( num_blocks<0 ) return SQLITE_CORRUPT_VTAB;
-    if( list->num_blocks==0 ) list->num_blocks = (uint32_t)num_blocks;
-    else union_unite(list, blocks, (uint32_t)num_blocks);
+    if( into==blocks ) union_unite(list, blocks, (uint32_t)num_blocks);
+    else list->num_blocks = (uint32_t)num_blocks;
     rc = bloom_index_run_next(&run->reader);
     union_set_token(run);
   }

@@ -122,9 +122,9 @@ static const char *const pass_forms[] = {
   [INDEX_FORM_NUMBER]          = "@ # CAST(? AS NUMERIC) OR @ # +?",
   [INDEX_FORM_NUMBER_BY_INDEX] = "@ # CAST(? AS NUMERIC) OR @ # +?",
   [INDEX_FORM_LIST]            = "@ IN (SELECT l.value FROM bloom_index_list(?) AS l)",
-  [INDEX_FORM_LIST_OF_NUMBERS] = "@ IN (SELECT l.value FROM bloom_index_list(?) AS l WHERE NOT"
-                                 " l.is_number) OR @ IN (SELECT CAST(l.value AS NUMERIC) FROM"
-                                 " bloom_index_list(?) AS l WHERE l.is_number)",
+  [INDEX_FORM_LIST_OF_NUMBERS] = ("@ IN (SELECT l.value FROM bloom_index_list(?) AS l WHERE NOT"
+                                  " l.is_number) OR @ IN (SELECT CAST(l.value AS NUMERIC) FROM"
+                                  " bloom_index_list(?) AS l WHERE l.is_number)"),
   /* SQLite calls regexp() itself, for rows that meet the conditions before it.  Only regexp() knows
   ** the text of a REAL or a BLOB. */
   [INDEX_FORM_LITERAL]         = ("? IS NULL OR instr(CASE WHEN $ THEN lower(@) ELSE @ END, ?)"
@@ -379,7 +379,7 @@ static void numbers_add(index_list *list, sqlite3_int64 digits){
   for(point=1; point<=num_digits; point++){
     for(end=num_digits<NUMBERS_DIGITS ? "eE" : ""; end; end = *end ? end + 1 : NULL){
       index_prefix *prefix = &list->prefixes[list->num_values++];
-      prefix->has_zeros = num_digits<NUMBERS_DIGITS && *end==0;
+      prefix->has_zeros = (char)(num_digits<NUMBERS_DIGITS && *end==0);
       sqlite3_snprintf(sizeof(prefix->text), prefix->text, "%.*s%s%.*s%.*s", (int)point, text,
                        point<num_digits ? "." : "", (int)(num_digits - point), text + point,
                        *end!=0, end);
@@ -395,7 +395,7 @@ static int numbers_list(index_list *list, double number){
   int i;
   if( number<0 ) number = -number;
   bloom_index_list_free(list);
-  list->prefixes = sqlite3_malloc64(9*NUMBERS_DIGITS * sizeof(list->prefixes[0]));
+  list->prefixes = sqlite3_malloc64(sizeof(list->prefixes[0]) * 9*NUMBERS_DIGITS);
   if( list->prefixes==NULL ) return SQLITE_NOMEM;
   if( number<1e-300 || number>1e300 ){
     while( list->num_values<9 ){

@@ -295,12 +295,13 @@ static sqlite3_uint64 plan_pack(const index_condition *condition){
 }
 
 static index_condition plan_unpack(sqlite3_uint64 packed){
+  const int flags = (int)(packed >> 14 & 63);
   return (index_condition){
     .kind = (index_condition_kind)(packed & 15), .key = (int)(packed >> 4 & 31) - 1,
     .zone = (int)(packed >> 9 & 31) - 1,
-    .is_on_id = packed >> 14 & 1, .is_list = packed >> 15 & 1, .is_literal = packed >> 16 & 1,
-    .is_unpassed = packed >> 17 & 1, .has_beginning = packed >> 18 & 1,
-    .is_end = packed >> 19 & 1, .column = (int)(packed >> 20) - 1
+    .is_on_id = flags & 1, .is_list = flags >> 1 & 1, .is_literal = flags >> 2 & 1,
+    .is_unpassed = flags >> 3 & 1, .has_beginning = flags >> 4 & 1, .is_end = flags >> 5 & 1,
+    .column = (int)(packed >> 20) - 1
   };
 }
 

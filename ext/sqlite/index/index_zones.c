@@ -48,6 +48,7 @@ int bloom_index_zones_read(bloom_index *index, const index_generation *generatio
   const sqlite3_int64 rowid = zones_rowid(generation->place, level, number);
   sqlite3_stmt *row;
   int rc = zones_find(index, key, rowid, &row);
+  assert( rc!=SQLITE_OK ); /* of a step */
   if( rc==SQLITE_ROW ){
     const void *bytes = sqlite3_column_blob(row, 0);
     const size_t num_bytes = (size_t)sqlite3_column_bytes(row, 0);
@@ -93,21 +94,34 @@ static uint32_t zones_next_block(const zones_search *search, uint32_t block){
   return search->within ? bloom_index_blocks_next(search->within, block) : block;
 }
 
-/* Adds the blocks of zones that meet the tests: of one row of zones, or of a directory's rows. */
-static int zones_search_row(const zones_search *search, index_zone_level level, uint32_t number){
+/* Sets *met to the zones of a row that meet the tests and have blocks that may be added, a bit for
+** each. */
+static int zones_meet_row(const zones_search *search, index_zone_level level, uint32_t number,
+                          uint32_t *met){
   const index_generation *generation = search->generation;
   const uint32_t blocks_lg = generation->zone_lg + (level==INDEX_ZONES ? 0 : BLOOM_ZONES_LG);
   bloom_zone zones[BLOOM_ZONES_PER_ROW];
   uint32_t i;
   int rc = bloom_index_zones_read(search->index, generation, search->key, level, number, zones);
+  *met = 0;
   for(i=0; i<BLOOM_ZONES_PER_ROW && rc==SQLITE_OK; i++){
-    const uint32_t zone = number*BLOOM_ZONES_PER_ROW + i, first = zone << blocks_lg;
+    const uint32_t first = (number*BLOOM_ZONES_PER_ROW + i) << blocks_lg;
     const uint32_t last = first + (1u << blocks_lg) - 1;
+    if( first>>INDEX_SPAN_LG<generation->num_spans && zones_next_block(search, first)<=last
+     && zones_pass(&zones[i], search->tests, search->num_tests, search->key) ) *met |= 1u << i;
+  }
+  return rc;
+}
+
+/* Adds the blocks of a row's zones that meet the tests. */
+static int zones_add_row(const zones_search *search, uint32_t number){
+  const uint32_t zone_lg = search->generation->zone_lg;
+  uint32_t met, i;
+  int rc = zones_meet_row(search, INDEX_ZONES, number, &met);
+  for(i=0; i<BLOOM_ZONES_PER_ROW && rc==SQLITE_OK; i++){
+    const uint32_t first = (number*BLOOM_ZONES_PER_ROW + i) << zone_lg;
     uint32_t block = zones_next_block(search, first);
-    if( first>>INDEX_SPAN_LG>=generation->num_spans || block>last
-     || !zones_pass(&zones[i], search->tests, search->num_tests, search->key) ) continue;
-    if( level!=INDEX_ZONES ) rc = zones_search_row(search, INDEX_ZONES, zone);
-    for(; level==INDEX_ZONES && block<=last && rc==SQLITE_OK;
+    for(; met >> i & 1 && block>>zone_lg==first>>zone_lg && rc==SQLITE_OK;
         block=zones_next_block(search, block + 1)){
       rc = bloom_index_blocks_add_all(search->result, block, block);
     }
@@ -120,13 +134,17 @@ int bloom_index_zones_look_up(bloom_index *index, const index_generation *genera
                               const index_block_set *within, index_block_set *result){
   const zones_search search = {index, generation, key, tests, num_tests, within, result};
   const uint32_t blocks_lg = generation->zone_lg + 2*BLOOM_ZONES_LG;
-  uint32_t block = 0;
+  uint32_t block = 0, met, i;
   int rc = SQLITE_OK;
   assert( index->config.keys[key].is_range && generation->zone_lg<=INDEX_SPAN_LG );
   while( rc==SQLITE_OK
         && (block = zones_next_block(&search, block))>>INDEX_SPAN_LG<generation->num_spans ){
-    rc = zones_search_row(&search, INDEX_ZONE_DIRECTORY, block >> blocks_lg);
-    block = ((block >> blocks_lg) + 1) << blocks_lg;
+    const uint32_t number = block >> blocks_lg;
+    rc = zones_meet_row(&search, INDEX_ZONE_DIRECTORY, number, &met);
+    for(i=0; i<BLOOM_ZONES_PER_ROW && rc==SQLITE_OK; i++){
+      if( met >> i & 1 ) rc = zones_add_row(&search, number*BLOOM_ZONES_PER_ROW + i);
+    }
+    block = (number + 1) << blocks_lg;
   }
   return rc;
 }

@@ -235,20 +235,20 @@ int bloom_vtab_count_unmerged(bloom_vtab *vtab, sqlite3_int64 *num_rows){
     vtab->schema, vtab->journal, vtab->schema, vtab->journal);
 }
 
-/* Deletes rows, and puts one with a new mark at rowid, in place of the one with the mark last; 0:
-** of none.  Both are compiled before one runs: else an authorizer that refuses the second one would
-** leave a journal that is not the layout's. */
+/* Deletes rows, and puts one with a new mark at rowid, in place of the one with the mark
+** `replaced`, or of none if that is 0.  Both are compiled before one runs: else an authorizer that
+** refuses the second one would leave a journal that is not the layout's. */
 static int cut_journal(
-  bloom_vtab *vtab, const char *where, sqlite3_int64 rowid, sqlite3_int64 last,
+  bloom_vtab *vtab, const char *where, sqlite3_int64 rowid, sqlite3_int64 replaced,
   bloom_vtab_layout *layout
 ){
   sqlite3_stmt *cut, *put = NULL;
   int rc = bloom_sql_prepare(vtab->connection, &cut, "DELETE FROM \"%w\".\"%w\"%s", vtab->schema,
                              vtab->journal, where);
   sqlite3_randomness(sizeof(layout->journal_mark), &layout->journal_mark);
-  if( layout->has_chain && last!=0 ){
+  if( layout->has_chain && replaced!=0 ){
     layout->journal_mark = (sqlite3_int64)(((uint64_t)layout->journal_mark & LINK_MASK)
-                                           | ((uint64_t)last & ~LINK_MASK));
+                                           | ((uint64_t)replaced & ~LINK_MASK));
   }
   if( rc==SQLITE_OK ){
     rc = bloom_sql_prepare(vtab->connection, &put,

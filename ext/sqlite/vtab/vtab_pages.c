@@ -287,16 +287,16 @@ static int code_layout(bloom_vtab_layout *layout, uint8_t *bytes, int is_reading
       || !is_in((uint64_t)layout->num_filled, 0, MAX_CAPACITY) ) return 0;
   for(i=0; i<num_layers; i++){
     bloom_vtab_layer *layer = &layout->layers[i];
-    layer->num_blocks = code64(bytes + LAYERS_AT + 16*i, layer->num_blocks, is_reading);
-    layer->capacity =
-      (sqlite3_int64)code64(bytes + LAYERS_AT + 16*i + 8, (uint64_t)layer->capacity, is_reading);
+    uint8_t *place = bytes + LAYERS_AT + 16*(size_t)i;
+    layer->num_blocks = code64(place, layer->num_blocks, is_reading);
+    layer->capacity = (sqlite3_int64)code64(place + 8, (uint64_t)layer->capacity, is_reading);
     if( !is_in(layer->num_blocks, 1, BLOOM_VTAB_MAX_BLOCKS)
         || !is_in((uint64_t)layer->capacity, 1, MAX_CAPACITY) ) return 0;
   }
   if( num_columns==0 ) return 1; /* layers stand where these have their places */
   for(i=0; i<num_columns; i++){
     bloom_equality *column = &layout->rules.columns[i];
-    uint8_t *place = bytes + COLUMNS_AT + 2*i;
+    uint8_t *place = bytes + COLUMNS_AT + 2*(size_t)i;
     if( !is_reading ){
       place[0] = (uint8_t)column->kind;
       place[1] = (uint8_t)column->collation;

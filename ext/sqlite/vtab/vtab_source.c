@@ -559,12 +559,12 @@ int bloom_vtab_open(bloom_vtab *vtab, bloom_vtab_need need){
 /* What a note says of a doubt, behind "because". */
 static const char *const doubt_texts[] = {
   [BLOOM_VTAB_UNREADABLE_SCHEMA] = "the schema cannot be read now",
-  [BLOOM_VTAB_DENIED_SCHEMA] = "an authorizer of this connection denies what tells that its"
+  [BLOOM_VTAB_DENIED_SCHEMA] = ("an authorizer of this connection denies what tells that its"
     " triggers are there: SQLITE_PRAGMA of schema_version, read_uncommitted and table_xinfo, or"
-    " SQLITE_READ",
+    " SQLITE_READ"),
   [BLOOM_VTAB_UNCOMMITTED] = "PRAGMA read_uncommitted is on",
-  [BLOOM_VTAB_HAS_TEMP_TRIGGER] = "a TEMP trigger of this connection is on its journal: drop that"
-    " trigger",
+  [BLOOM_VTAB_HAS_TEMP_TRIGGER] = ("a TEMP trigger of this connection is on its journal: drop that"
+    " trigger"),
   [BLOOM_VTAB_NO_SOURCE] = "triggers of its own are gone, or their table is",
   [BLOOM_VTAB_HAS_NAMESAKE] = "its table or column was renamed, and another has the name now",
   [BLOOM_VTAB_NO_TRIGGERS] = "triggers of its own are gone, or their table is",
