@@ -52,8 +52,7 @@ static const char *damaged_readonly_reason(const bloom_filter *filter){
 static void damaged_describe(const bloom_filter *filter, int count_bits, bloom_facts *facts){
   const bloom_encoding *const *row = bloom_encodings;
   (void)count_bits;
-  while( *row && (*row)->magic!=filter->bytes[0] ) row++;
-  assert( *row );
+  while( row[1] && (*row)->magic!=filter->bytes[0] ) row++;
   *facts = bloom_no_facts;
   facts->encoding = (*row)->name;
   facts->expected_fpr = 1;

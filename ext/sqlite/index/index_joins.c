@@ -92,14 +92,16 @@ int bloom_index_union_next(void *source, index_entry_list *list, int *is_found){
   for(i=0; *is_found && i<lists->num_runs && rc==SQLITE_OK; i++){
     union_run *run = &lists->runs[i];
     bloom_entries_row *row = &run->reader.row;
-    uint16_t *into;
     int num_blocks;
     if( run->token!=list->token || row->segment!=list->segment ) continue;
-    into = list->num_blocks>0 ? blocks : list->blocks;
-    num_blocks = bloom_entries_read(row, into);
+    if( list->num_blocks==0 ){
+      num_blocks = bloom_entries_read(row, list->blocks);
+      if( num_blocks>0 ) list->num_blocks = (uint32_t)num_blocks;
+    }else{
+      num_blocks = bloom_entries_read(row, blocks);
+      if( num_blocks>0 ) union_unite(list, blocks, (uint32_t)num_blocks);
+    }
     if( num_blocks<0 ) return SQLITE_CORRUPT_VTAB;
-    if( into==blocks ) union_unite(list, blocks, (uint32_t)num_blocks);
-    else list->num_blocks = (uint32_t)num_blocks;
     rc = bloom_index_run_next(&run->reader);
     union_set_token(run);
   }
@@ -152,6 +154,7 @@ static int join_go_on_spread(const index_column *column, uint64_t max_pairs){
   uint64_t taken = 0;
   uint32_t i;
   int rc;
+  assert( target );
   for(i=0; i<key->num_runs; i++) taken |= (uint64_t)(key->runs[i].role==INDEX_RUN_SOURCE) << i;
   /* A merge that failed may have left rows behind the last one. */
   rc = bloom_index_run_delete(column->index, column->key, target->slot,

@@ -14,14 +14,14 @@ rm -rf $work && mkdir -p $work || exit 1
 
 finds_nothing() { ! "$@"; }
 
-# With asserts, which say what a value can be.
+# clang-tidy and gcc see the asserts, which say what a value can be.
 tidy() { clang-tidy --quiet "$@" -- -std=c11 -DBLOOM_DEBUG; }
 # Both ways of linking are read: cppcheck tries what the #ifs can be.
 cppchecked() {
   cppcheck -q --std=c11 --library=sqlite3 --enable=warning,style,performance,portability --inconclusive \
     --suppressions-list=test/quality/static_analysis/cppcheck.suppressions --error-exitcode=1 "$@"
 }
-analyzed() { gcc -std=c11 -O2 -Wall -Wextra -fanalyzer -Werror -c -o $work/object.o "$@"; }
+analyzed() { gcc -std=c11 -O2 -DBLOOM_DEBUG -Wall -Wextra -fanalyzer -Werror -c -o $work/object.o "$@"; }
 
 # A null dereference on one path, and for cppcheck, which follows fewer, one on all.
 cat >$work/planted.c <<'END'
