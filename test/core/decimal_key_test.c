@@ -100,7 +100,7 @@ TEST(keys_are_the_integers_of_128_bits){
     type = type_named(name);
     if( is_negative ) text[length++] = '-';
     for(digit=precision; digit>0; digit--){
-      const char value = digit>num_digits ? '0' : (char)('0' + rng_below(&random, 10));
+      const char value = (char)('0' + (digit>num_digits ? 0 : rng_below(&random, 10)));
       if( digit==scale ) text[length++] = '.';
       text[length++] = value;
       number = 10*number + (value - '0');

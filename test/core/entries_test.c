@@ -440,9 +440,9 @@ TEST(the_bytes_of_a_skip){
   add_list(&of, 1000, blocks, 2048);
   add_list(&of, 1000 + 8*23 + 4, one, 1);
   /* 2048 = 1 and 11 zeros; each odd block; gap - 1 = 187 = 23 * 8 + 3; 4095. */
-  strcpy(bits, "00000000000" "1" "00000000000");
-  for(i=0; i<2048; i++) strcat(bits, "10");
-  strcat(bits, "111111111111111111111110" "110" "1" "111111111111");
+  snprintf(bits, sizeof(bits), "00000000000" "1" "00000000000");
+  for(i=0; i<2048; i++) snprintf(bits + 23 + 2*i, 3, "10");
+  snprintf(bits + 23 + 2*2048, 64, "111111111111111111111110" "110" "1" "111111111111");
   check_golden(&of, 12, "ffffffffffffffff" "e803000000000000" "00100000" "0200" "0100" "03" "00" "bc000000" "1710", bits);
   free_lists(&of);
 }
