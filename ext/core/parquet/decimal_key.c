@@ -102,14 +102,16 @@ static int decimal_key_read(decimal_key_number *number, unsigned scale, const ui
   return has_digit;
 }
 
-static size_t decimal_key_of(const bloom_decimal_type *type, unsigned scale, const uint8_t *text,
-                             size_t num_bytes, uint8_t *key){
+size_t bloom_decimal_key_of_text(const bloom_decimal_type *type, const uint8_t *text,
+                                 size_t num_bytes, uint8_t key[BLOOM_DECIMAL_KEY_MAX_BYTES]){
   decimal_key_number number = {.max_digits = type->precision};
   const int has_sign = num_bytes>0 && (text[0]=='-' || text[0]=='+');
   unsigned carry = 1;
   size_t i;
   if( num_bytes==0 ) return 0;
-  if( !decimal_key_read(&number, scale, text + has_sign, num_bytes - (size_t)has_sign) ) return 0;
+  if( !decimal_key_read(&number, type->scale, text + has_sign, num_bytes - (size_t)has_sign) ){
+    return 0;
+  }
   for(i=0; i<sizeof(number.bytes) && text[0]=='-'; i++){ /* two's complement */
     carry += (uint8_t)~number.bytes[i];
     number.bytes[i] = (uint8_t)carry;
@@ -121,21 +123,10 @@ static size_t decimal_key_of(const bloom_decimal_type *type, unsigned scale, con
   return type->num_bytes;
 }
 
-size_t bloom_decimal_key_of_text(const bloom_decimal_type *type, const uint8_t *text,
-                                 size_t num_bytes, uint8_t key[BLOOM_DECIMAL_KEY_MAX_BYTES]){
-  return decimal_key_of(type, type->scale, text, num_bytes, key);
-}
-
-/* Writes the key of an integer times 10^scale. */
-static size_t decimal_key_of_integer(const bloom_decimal_type *type, unsigned scale,
-                                     int64_t number, uint8_t *key){
-  uint8_t text[BLOOM_DECIMAL_MAX_BYTES];
-  return decimal_key_of(type, scale, text, bloom_decimal(number, text), key);
-}
-
 size_t bloom_decimal_key_of_int64(const bloom_decimal_type *type, int64_t number,
                                   uint8_t key[BLOOM_DECIMAL_KEY_MAX_BYTES]){
-  return decimal_key_of_integer(type, type->scale, number, key);
+  uint8_t text[BLOOM_DECIMAL_MAX_BYTES];
+  return bloom_decimal_key_of_text(type, text, bloom_decimal(number, text), key);
 }
 
 /* Writes the key of the decimal nearest to a REAL.  10^22 is the largest power of ten that a
@@ -145,6 +136,7 @@ size_t bloom_decimal_key_of_int64(const bloom_decimal_type *type, int64_t number
 size_t bloom_decimal_key_of_real(const bloom_decimal_type *type, double number,
                                  uint8_t key[BLOOM_DECIMAL_KEY_MAX_BYTES]){
   const double limit = 1e15;
+  bloom_decimal_type whole = *type;
   double power = 1, product, nearest;
   int64_t unscaled;
   unsigned i;
@@ -155,5 +147,6 @@ size_t bloom_decimal_key_of_real(const bloom_decimal_type *type, double number,
   unscaled = (int64_t)(product<0 ? product - 0.5 : product + 0.5);
   nearest = (double)unscaled / power;
   if( nearest<number || nearest>number ) return 0;
-  return decimal_key_of_integer(type, 0, unscaled, key);
+  whole.scale = 0;
+  return bloom_decimal_key_of_int64(&whole, unscaled, key);
 }
