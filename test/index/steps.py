@@ -316,6 +316,22 @@ def a_pattern_in_utf16(files):
 
 
 @test
+def a_range_beside_a_pattern(files):
+    """Two ends that look as SQLite's of LIKE 'begin%' reach an index of the table, if a pattern beside them begins otherwise."""
+    db = files.connect(":memory:")
+    execute(db, "CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT, message TEXT)",
+            "INSERT INTO log WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 6000) SELECT i, 'k' || (i * 7919 % 10000), i FROM c",
+            "CREATE INDEX log_k ON log(k)", "CREATE VIRTUAL TABLE log_index USING bloom_index(log, message, k LIKE)")
+    for pattern in "LIKE '%9'", "LIKE 'k%'", "LIKE 'k1_7%'", "GLOB '*9'", "GLOB 'k1*'", "GLOB 'k17*'":
+        sql = "SELECT id FROM {} WHERE k >= 'k17' AND k < 'k18' AND k " + pattern
+        wanted, least = steps_of(db, sql.format("log"))
+        rows, steps = steps_of(db, sql.format("log_index"))
+        expect(sorted(rows), sorted(wanted), pattern)
+        if sqlite3.sqlite_version_info >= (3, 38):
+            assert steps < 3 * least + 30, "%s: %d of %d tens of steps" % (pattern, steps, least)
+
+
+@test
 def few_blocks(files):
     """Where zones leave few blocks, of the size that they have in use, a piece that all rows have is not looked up to its end."""
     db = files.connect()

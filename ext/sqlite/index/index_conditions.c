@@ -79,18 +79,24 @@ void bloom_index_see_end(bloom_index *index, sqlite3_index_info *info){
 
 /* -- The ends of LIKE 'begin%' -------------------------------------------------------------- */
 
-/* Returns 1 if a constraint may be such an end: the other one is there.  SQLite shows both as
-** literals, from 3.38 on. */
-static int conditions_is_end(sqlite3_index_info *info, int number){
+/* Returns 1 if a constraint may be such an end, of this pattern, or of any if that is NULL: the
+** other one is there.  SQLite shows both as literals, from 3.38 on. */
+static int conditions_is_end(sqlite3_index_info *info, int number, const unsigned char *pattern){
   const struct sqlite3_index_constraint *all = info->aConstraint;
   const int is_begin = all[number].op==SQLITE_INDEX_CONSTRAINT_GE;
   const int other = is_begin ? SQLITE_INDEX_CONSTRAINT_LT : SQLITE_INDEX_CONSTRAINT_GE;
   int i;
   if( !is_begin && all[number].op!=SQLITE_INDEX_CONSTRAINT_LT ) return 0;
   for(i=0; i<info->nConstraint; i++){
+    sqlite3_value *begin;
+    const char *text;
     int first, last;
     if( all[i].iColumn!=all[number].iColumn || all[i].op!=other ) continue;
-    first = conditions_last_byte(bloom_index_literal(info, is_begin ? number : i));
+    begin = bloom_index_literal(info, is_begin ? number : i);
+    text = (const char *)conditions_text(begin);
+    if( pattern && text
+     && sqlite3_strnicmp((const char *)pattern, text, (int)strlen(text))!=0 ) continue;
+    first = conditions_last_byte(begin);
     last = conditions_last_byte(bloom_index_literal(info, is_begin ? i : number));
     if( first!=0 && (first + 1==last || (first | 0x20) + 1==last) ) return 1;
   }
@@ -128,7 +134,8 @@ static int conditions_has_beginning(const bloom_index *index, sqlite3_index_info
   const unsigned char *text = conditions_text(literal);
   int i;
   for(i=0; i<info->nConstraint; i++){
-    if( info->aConstraint[i].iColumn==condition->column && conditions_is_end(info, i) ) return 1;
+    if( info->aConstraint[i].iColumn==condition->column
+     && conditions_is_end(info, i, NULL) ) return 1;
   }
   return text && bloom_index_affinity(index, condition)=='t'
     && !index_is_regexp(condition->kind)
@@ -260,10 +267,10 @@ static int conditions_is_end_of_pattern(const bloom_index *index, sqlite3_index_
   const struct sqlite3_index_constraint *all = info->aConstraint;
   index_condition pattern;
   int i;
-  if( !conditions_is_end(info, number) ) return 0;
   for(i=0; i<info->nConstraint; i++){
     if( all[i].iColumn==all[number].iColumn && all[i].usable
-     && conditions_read(index, info, i, &pattern) && index_is_pattern(pattern.kind) ) return 1;
+     && conditions_read(index, info, i, &pattern) && index_is_pattern(pattern.kind)
+     && conditions_is_end(info, number, conditions_text(bloom_index_literal(info, i))) ) return 1;
   }
   return 0;
 }
@@ -297,7 +304,7 @@ int bloom_index_conditions(bloom_index *index, sqlite3_index_info *info, index_p
       condition.has_beginning = conditions_has_beginning(index, info, &condition, literal);
       rc = conditions_check_pattern(index, plan, literal, &condition);
       if( condition.is_unpassed ) continue;
-    }else if( condition.kind==INDEX_LT && conditions_is_end(info, i) ){
+    }else if( condition.kind==INDEX_LT && conditions_is_end(info, i, NULL) ){
       condition.is_end = condition.has_beginning = 1;
     }
     condition.is_unpassed |= conditions_is_end_too_narrow(index, &condition, literal);
