@@ -97,7 +97,7 @@ static int flush_batch(sqlite3_context *context, build_state *state){
   return SQLITE_OK;
 }
 
-/* Adds one row.  SQLITE_OK, or an error code with the error set on context. */
+/* Adds one row.  SQLITE_OK, or an error code for bloom_fail_code(). */
 static int step(sqlite3_context *context, build_state *state, int num_args, sqlite3_value **args){
   bloom_key_kind kind;
   bloom_hash_value hash;
@@ -112,7 +112,6 @@ static int step(sqlite3_context *context, build_state *state, int num_args, sqli
   kind = bloom_hash_of_key(state->size.encoding, args[0], &hash);
   if( kind==BLOOM_KEY_NULL ) return SQLITE_OK;
   if( kind==BLOOM_KEY_NOMEM || bloom_hash_queue_push(&state->queue, hash)!=SQLITE_OK ){
-    sqlite3_result_error_nomem(context);
     return SQLITE_NOMEM;
   }
   if( state->queue.num_hashes % BATCH_HASHES==0 ){
@@ -126,8 +125,9 @@ static int step(sqlite3_context *context, build_state *state, int num_args, sqli
 
 void bloom_build_step(sqlite3_context *context, int num_args, sqlite3_value **args){
   build_state *state = sqlite3_aggregate_context(context, sizeof(*state));
-  if( state==NULL ) sqlite3_result_error_nomem(context);
-  else if( step(context, state, num_args, args)==SQLITE_OK ) state->num_rows++;
+  const int rc = state ? step(context, state, num_args, args) : SQLITE_NOMEM;
+  if( rc==SQLITE_OK ) state->num_rows++;
+  else bloom_fail_code(context, rc);
 }
 
 void bloom_build_inverse(sqlite3_context *context, int num_args, sqlite3_value **args){

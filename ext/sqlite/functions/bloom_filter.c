@@ -106,31 +106,26 @@ static int find_filter_shape(sqlite3_context *context, uint64_t num_hashes, bloo
   return bloom_find_shape(context, &bloom_encoding_parquet, num_hashes, FILTER_BITS_PER_KEY, shape);
 }
 
-/* Adds a hash.  SQLITE_OK, or another code with the error set on context. */
+/* Adds a hash.  SQLITE_OK, or an error code for bloom_fail_code(). */
 static int push_hash(sqlite3_context *context, filter_state *state, uint64_t hash){
   bloom_shape shape;
-  if( bloom_hash_queue_push(&state->queue, hash)!=SQLITE_OK ){
-    sqlite3_result_error_nomem(context);
-    return SQLITE_NOMEM;
-  }
+  if( bloom_hash_queue_push(&state->queue, hash)!=SQLITE_OK ) return SQLITE_NOMEM;
   if( state->queue.num_hashes % FILTER_CHECK_HASHES ) return SQLITE_OK;
   return find_filter_shape(context, state->queue.num_hashes, &shape);
 }
 
-static void add_row(sqlite3_context *context, filter_state *state, int num_keys,
-                    sqlite3_value **keys){
+static int add_row(sqlite3_context *context, filter_state *state, int num_keys,
+                   sqlite3_value **keys){
   row_hashes row;
-  int i;
-  if( hash_row(&state->kinds, 0, num_keys, keys, &row)!=SQLITE_OK ){
-    sqlite3_result_error_nomem(context);
-    return;
-  }
-  for(i=0; i<row.num_hashes && push_hash(context, state, row.hashes[i])==SQLITE_OK; i++){}
+  int i, rc = hash_row(&state->kinds, 0, num_keys, keys, &row);
+  for(i=0; rc==SQLITE_OK && i<row.num_hashes; i++) rc = push_hash(context, state, row.hashes[i]);
+  return rc;
 }
 
 void bloom_filter_step(sqlite3_context *context, int num_keys, sqlite3_value **keys){
   filter_state *state = sqlite3_aggregate_context(context, sizeof(*state));
   uint64_t hash;
+  int rc;
   if( state==NULL ){
     sqlite3_result_error_nomem(context);
     return;
@@ -143,11 +138,9 @@ void bloom_filter_step(sqlite3_context *context, int num_keys, sqlite3_value **k
     state->num_keys = num_keys;
     state->queue.hash_value_bytes = sizeof(hash);
   }
-  if( num_keys==1 && bloom_has_one_hash(keys[0], &hash) ){
-    push_hash(context, state, hash);
-  }else{
-    add_row(context, state, num_keys, keys);
-  }
+  rc = num_keys==1 && bloom_has_one_hash(keys[0], &hash) ? push_hash(context, state, hash)
+      : add_row(context, state, num_keys, keys);
+  if( rc!=SQLITE_OK ) bloom_fail_code(context, rc);
 }
 
 void bloom_filter_inverse(sqlite3_context *context, int num_keys, sqlite3_value **keys){
@@ -155,12 +148,10 @@ void bloom_filter_inverse(sqlite3_context *context, int num_keys, sqlite3_value 
   ** came, so only the number of their hashes matters. */
   filter_state *state = sqlite3_aggregate_context(context, sizeof(*state));
   row_hashes row;
+  const int rc = hash_row(&state->kinds, 0, num_keys, keys, &row);
   int i;
-  if( hash_row(&state->kinds, 0, num_keys, keys, &row)!=SQLITE_OK ){
-    sqlite3_result_error_nomem(context);
-    return;
-  }
-  for(i=0; i<row.num_hashes; i++) bloom_hash_queue_pop(&state->queue);
+  for(i=0; rc==SQLITE_OK && i<row.num_hashes; i++) bloom_hash_queue_pop(&state->queue);
+  bloom_fail_code(context, rc);
 }
 
 /* ---- Looking up ------------------------------------------------------------------------- */

@@ -190,26 +190,18 @@ static const char *type_name_of(sqlite3_context *context, sqlite3_value *value){
   return name;
 }
 
-/* Returns the type of that name, in any case; decimal, set to it, for a DECIMAL; NULL if there is
-** none. */
-static const key_type *key_type_named(const char *name, key_type *decimal){
+/* Returns the type that the second argument names, in any case; decimal, set to it, for a DECIMAL;
+** NULL, with the error set on context, if it names none. */
+static const key_type *find_key_type(sqlite3_context *context, sqlite3_value **args,
+                                     key_type *decimal){
+  const char *name = type_name_of(context, args[1]);
   size_t i;
+  if( name==NULL ) return NULL;
   for(i=0; i<BLOOM_COUNT_OF(key_types); i++){
     if( sqlite3_stricmp(name, key_types[i].name)==0 ) return &key_types[i];
   }
   *decimal = (key_type){.name = "decimal", .write = write_decimal_key};
-  return bloom_decimal_type_read(name, &decimal->decimal) ? decimal : NULL;
-}
-
-/* Returns the type that the second argument names; decimal, set to it, for a DECIMAL; NULL, with
-** the error set on context, if it names none. */
-static const key_type *find_key_type(sqlite3_context *context, sqlite3_value **args,
-                                     key_type *decimal){
-  const char *name = type_name_of(context, args[1]);
-  const key_type *type;
-  if( name==NULL ) return NULL;
-  type = key_type_named(name, decimal);
-  if( type ) return type;
+  if( bloom_decimal_type_read(name, &decimal->decimal) ) return decimal;
   if( sqlite3_stricmp(name, SIPHASH)==0 ){
     bloom_fail(context,
                "bloom_key(): argument 3 (secret) is missing: 'siphash' takes a BLOB of 16 bytes");

@@ -88,16 +88,6 @@ void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **a
 
 /* Before 3.43 SQLite copies the BLOB of a scalar subquery for each row of the outer query, but
 ** never what a pointer value points to. */
-
-/* Copies a filter into a handle that has room for it. */
-static void fill_handle(bloom_handle *handle, const bloom_filter *filter){
-  const size_t num_bytes = filter->shape.num_bytes;
-  const size_t bits_at = num_bytes ? (size_t)(filter->bits - filter->bytes) : 0;
-  uint8_t *bytes = bloom_handle_room(handle, 0, bits_at);
-  if( num_bytes ) memcpy(bytes, filter->bytes, num_bytes);
-  bloom_filter_read(bytes, num_bytes, &handle->filter);
-}
-
 void bloom_open(sqlite3_context *context, int num_args, sqlite3_value **args){
   bloom_connection *connection = sqlite3_user_data(context);
   bloom_filter storage;
@@ -113,7 +103,11 @@ void bloom_open(sqlite3_context *context, int num_args, sqlite3_value **args){
   }else if( rc==SQLITE_FULL ){
     sqlite3_result_value(context, args[0]); /* the BLOB gets the same answers, only slower */
   }else{
-    fill_handle(handle, filter);
+    const size_t num_bytes = filter->shape.num_bytes;
+    const size_t bits_at = num_bytes ? (size_t)(filter->bits - filter->bytes) : 0;
+    uint8_t *bytes = bloom_handle_room(handle, 0, bits_at);
+    if( num_bytes ) memcpy(bytes, filter->bytes, num_bytes);
+    bloom_filter_read(bytes, num_bytes, &handle->filter);
     bloom_handle_result(context, handle, 1);
   }
 }
