@@ -51,7 +51,7 @@ void bloom_fail(sqlite3_context *context, const char *format, ...);
 ** probably meant, or NULL. */
 void bloom_fail_arg(sqlite3_context *context, bloom_arg arg, const char *what, const char *hint);
 
-/* Does what bloom_fail_arg() does, but shows literal, which it frees, in place of the argument. 
+/* Does what bloom_fail_arg() does, but shows literal, which it frees, in place of the argument.
 ** NULL means that there was no memory for it. */
 void bloom_fail_literal(sqlite3_context *context, bloom_arg arg, char *literal, const char *what,
                         const char *hint);

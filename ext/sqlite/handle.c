@@ -27,8 +27,8 @@ static _Atomic uintptr_t last_number;
 /* ---- Numbers -------------------------------------------------------------------- */
 
 /* Returns a number that was never used before; 0 if none is left.  Counting begins at a random
-** number of the lower half, so that another copy of this library in the process uses other numbers.
-** */
+** number of the lower half, so that another copy of this library in the process uses other
+** numbers. */
 static uintptr_t new_number(void){
   uintptr_t number = atomic_load(&last_number);
   if( number==0 ){

@@ -104,11 +104,11 @@ static inline bloom_key_kind bloom_hash_of_key(const bloom_encoding *encoding,
 
 /*
 ** SQLite writes a REAL with 15 digits or more, unless an application tells it otherwise, and its
-** versions read some decimals as neighbouring REALs.  A step leads from one REAL to the next. 
+** versions read some decimals as neighbouring REALs.  A step leads from one REAL to the next.
 ** REALs with the same 15 digits are at most 90 steps apart; a text and the REAL that it is read as
 ** are 45, and the few by which the reading errs.  So where texts may be compared a REAL is stored
 ** by its cell, 4,096 steps, and looked up by all cells within 128 steps: for one REAL in 16 these
-** are two. Of today's Unix times a cell is less than a thousandth of a second.
+** are two.  Of today's Unix times a cell is less than a thousandth of a second.
 **
 ** A whole REAL is stored by its INTEGER alone, one that is near an INTEGER by both.
 */
@@ -140,8 +140,8 @@ static inline uint64_t bloom_steps_of(double real){
   return bits & INT64_MAX;
 }
 
-/* Returns the cell of a REAL by its steps.  REALs of few binary digits lie in the middle of theirs.
-** */
+/* Returns the cell of a REAL by its steps.  REALs of few binary digits lie in the middle of
+** theirs. */
 static inline uint64_t bloom_cell_of(uint64_t steps){
   return (steps + (1 << (BLOOM_CELL_STEPS_LG-1))) >> BLOOM_CELL_STEPS_LG;
 }

@@ -16,8 +16,8 @@
 #define BLOOMFILE_BLOCK_BYTES ((size_t)512)
 #define BLOOMFILE_BLOCK_WORDS (BLOOMFILE_BLOCK_BYTES / 8)
 
-/* How many bytes of each unit, of which there may be 100, are read between looks for an interrupt.
-** */
+/* So many bytes of each unit, of which there may be 100, are read between looks for an
+** interrupt. */
 #define BLOOMFILE_STOP_BYTES (128*BLOOMFILE_BLOCK_BYTES)
 
 static inline uint64_t bloomfile_delta(bloom_hash_value hash){
@@ -87,8 +87,8 @@ void bloom_bloomfile_clear(const bloom_shape *shape, uint8_t *file){
 
 void bloom_bloomfile_copy_units(const bloom_shape *from, const uint8_t *from_file,
                                 const bloom_shape *to, uint8_t *to_file){
-  const size_t from_bytes = bloom_bloomfile_unit_bytes(from),
-      to_bytes = bloom_bloomfile_unit_bytes(to);
+  const size_t from_bytes = bloom_bloomfile_unit_bytes(from);
+  const size_t to_bytes = bloom_bloomfile_unit_bytes(to);
   const size_t num_copied = from_bytes<to_bytes ? from_bytes : to_bytes;
   const uint8_t *from_unit = from_file + BLOOM_BLOOMFILE_HEADER_BYTES;
   uint8_t *to_unit = to_file + BLOOM_BLOOMFILE_HEADER_BYTES;
@@ -329,6 +329,7 @@ static int bloomfile_sum(const bloom_filter *file, bloomfile_sums *sums){
 
 static const char *bloomfile_note(const bloom_shape *shape, const bloomfile_sums *sums){
   const double num_units = (double)shape->num_slots, num_sets = (double)sums->num_sets;
+  double most_keys;
   if( sums->num_sets==0 ) return NULL;
   if( sums->most_bits_set==shape->num_slots ){
     return "saturated: every bit of a set is set, so that set may contain every key";
@@ -336,10 +337,9 @@ static const char *bloomfile_note(const bloom_shape *shape, const bloomfile_sums
   if( (double)sums->most_bits_set>BLOOM_NEARLY_SATURATED * num_units ){
     return "nearly saturated: over 3/4 of a set's bits are set; rebuild it for more keys";
   }
+  most_keys = bloomfile_estimated_keys(shape, sums->most_bits_set);
   if( shape->num_slots>BLOOM_BLOOMFILE_MIN_UNITS
-   && bloomfile_estimated_keys(shape,
-                               sums->most_bits_set) * num_sets>BLOOMFILE_UNEVEN
-                                   * sums->estimated_keys ){
+   && most_keys * num_sets>BLOOMFILE_UNEVEN * sums->estimated_keys ){
     return "uneven: the fullest set has over 4 times the keys of the mean one; "
            "a file for each size of set takes less room";
   }
@@ -406,8 +406,8 @@ static uint64_t bloomfile_num_tried(const bloom_filter *file){
   return num_hashes<BLOOM_FPR_SAMPLE ? num_hashes : BLOOM_FPR_SAMPLE;
 }
 
-/* Returns the share of pairs of a hash and a set that has keys in which the set accepts the hash.
-** */
+/* Returns the share of the pairs of a hash and a set with keys in which the set accepts the
+** hash. */
 static double bloomfile_measured_fpr(const bloom_filter *file){
   const uint64_t num_hashes = bloomfile_num_tried(file);
   const uint64_t hash_bytes =

@@ -212,9 +212,9 @@ static const char *find_filter(ldb_span metaindex, bloom_ldb_file *ldb, ldb_span
      || memcmp(key.bytes, ours, FILTER_KEY_PREFIX_BYTES)!=0 ) continue;
     has_policy = 1;
     ldb->note = is_ours ? NULL : BLOOM_LDB_OTHER_POLICY;
-    ldb->policy_bytes =
-        (size_t)(key.num_bytes<sizeof(key.bytes) ? key.num_bytes : sizeof(key.bytes))
-                        - FILTER_KEY_PREFIX_BYTES;
+    ldb->policy_bytes = (size_t)(key.num_bytes<sizeof(key.bytes) ? key.num_bytes
+                                                                 : sizeof(key.bytes));
+    ldb->policy_bytes -= FILTER_KEY_PREFIX_BYTES;
     memcpy(ldb->policy, key.bytes + FILTER_KEY_PREFIX_BYTES, ldb->policy_bytes);
     if( is_ours ) break;
   }

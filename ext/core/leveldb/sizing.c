@@ -156,7 +156,7 @@ static double residue_factor(uint64_t num_bits, uint32_t num_probes){
 **
 ** Modulo 65537 probe i is (i-2)*delta - w, w the times that the sum passed 2^32.  A hash is
 ** resonant if its delta is a small multiple of num_bits modulo 65537 and w is 2 at most (delta is
-** small), or if delta is one more than such a multiple and w is nearly i (delta is near 2^32). 
+** small), or if delta is one more than such a multiple and w is nearly i (delta is near 2^32).
 ** Then all its probes are values of probe 2, but for multiples of num_bits.  Resonant hashes are
 ** rare and weigh much, so they have a sample of their own.
 */
@@ -239,8 +239,8 @@ static double resemblance_excess(const bloom_shape *shape, double num_keys){
   const double divisor = greatest_common_divisor((uint32_t)(shape->num_bits % 65535), 65535);
   const double stay = 2.6 / num_probes * fill_ratio / (1.001 - fill_ratio);
   const double shift = 3.15 * num_keys / num_bits;
-  double same = at_most((4.5 + 17.5 / num_probes) / num_probes / num_probes, 0.137) * (divisor - 1),
-  excess;
+  double same = at_most((4.5 + 17.5 / num_probes) / num_probes / num_probes, 0.137) * (divisor - 1);
+  double excess;
   if( shape->num_probes==1 ) return 0;
   if( shape->num_bits%PROBE2_STEP==0 ){
     same += at_most(3.5 / num_probes / num_probes, 0.07) * PROBE2_NUM_STEPS;
@@ -278,8 +278,8 @@ double bloom_modelled_fpr(const bloom_shape *shape, double num_keys){
 }
 
 /* Returns the share of the bits that probe 2 sets and no other probe.  Of each position it is
-** 1 - e^-load, load the mean number of keys with their probe 2 there: (1 - e^-load) / load a key.
-** */
+** 1 - e^-load, load the mean number of keys with their probe 2 there; of each key it is
+** (1 - e^-load) / load. */
 static double set_by_probe2_alone(const fpr_model *model){
   double per_step = 0;
   uint32_t i, w;
@@ -442,8 +442,8 @@ static double size_fpr(const bloom_shape *shape, double num_keys){
     /* more keys where there is more load */
     const double own_outer = 2 * (1 - (1 + load) * full) / load / load;
     any_missed *= outer * outer * middle;
-    rate = correlation_factor(shape,
-                        num_keys) * (1 - missed * outer * (full * outer + own_outer * middle) / 2);
+    rate = correlation_factor(shape, num_keys)
+        * (1 - missed * outer * (full * outer + own_outer * middle) / 2);
   }
   for(i=0; i<num_even; i++) rate *= 1 - any_missed;
   rate *= residue_factor(shape->num_bits, shape->num_probes);

@@ -156,7 +156,7 @@ static inline const bloom_parquet_kernels *bloom_parquet_best_kernels(void){
 #define BLOOM_PARQUET_FETCH_BLOCKS  32
 #define BLOOM_PARQUET_FETCH_HASHES 512
 
-/* Fetches blocks and hashes that will be needed soon; num_left hashes are left from *hashes on. 
+/* Fetches blocks and hashes that will be needed soon; num_left hashes are left from *hashes on.
 ** Where most blocks are in no cache, the speed of adding depends on how many cache lines the
 ** processor waits for at once.  It reads hashes ahead by itself, but only to the end of a page. */
 static inline void bloom_parquet_prefetch(const uint8_t *blocks, uint64_t num_blocks,

@@ -88,7 +88,7 @@ static uint8_t *write_filter(sqlite3_context *context, const build_state *state,
 static int flush_batch(sqlite3_context *context, build_state *state){
   if( state->filter ){
     state->size.encoding->add(&state->shape, state->filter,
-                                      bloom_hash_queue_runs(&state->queue));
+                             bloom_hash_queue_runs(&state->queue));
   }else{
     state->filter = write_filter(context, state, &state->shape);
     if( state->filter==NULL ) return SQLITE_ERROR;
@@ -178,7 +178,7 @@ void bloom_build_final(sqlite3_context *context){
   }else{
     /* SQLite takes over the filter without a copy. */
     state->size.encoding->add(&state->shape, state->filter,
-                                      bloom_hash_queue_runs(&state->queue));
+                             bloom_hash_queue_runs(&state->queue));
     sqlite3_result_blob64(context, state->filter, state->shape.num_bytes, sqlite3_free);
     state->filter = NULL;
   }

@@ -211,8 +211,8 @@ static void give_handle(sqlite3_context *context, const filter_state *state){
   if( bloom_db_has_few_digits(connection->db) ) return; /* NULL */
   if( state==NULL ) state = &without_rows;
   if( find_filter_shape(context, state->queue.num_hashes, &shape)!=SQLITE_OK ) return;
-  rc = bloom_handle_open(connection, sizeof(bloom_equal_kinds) + BLOOM_HANDLE_SLACK
-                                          + shape.num_bytes, &handle);
+  rc = bloom_handle_open(connection,
+                         sizeof(bloom_equal_kinds) + BLOOM_HANDLE_SLACK + shape.num_bytes, &handle);
   if( rc==SQLITE_NOMEM ) sqlite3_result_error_nomem(context);
   if( rc!=SQLITE_OK ) return; /* none left: NULL */
   write_filter_handle(handle, state, &shape);

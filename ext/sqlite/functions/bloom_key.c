@@ -14,8 +14,8 @@
 #include "../../core/hash.h"
 #include "../errors.h"
 #include "../key.h"
-#include "functions.h"
 #include "../size_args.h"
+#include "functions.h"
 
 #define UUID_BYTES 16
 #define UUID_CHARS 36
@@ -166,8 +166,8 @@ static const key_type key_types[] = {
 
 #define SIPHASH "siphash"
 
-/* A TEXT of so many bytes names no type, and may be a secret: 16 bytes, or 32 hexadecimal digits.
-** */
+/* A TEXT of so many bytes names no type, and may be a secret: 16 bytes, or 32 hexadecimal
+** digits. */
 #define MIN_SECRET_BYTES 16
 
 /* Returns a literal of an argument for a message, to be freed; of what may be a secret the length
