@@ -49,13 +49,6 @@ static const unsigned char *conditions_text(sqlite3_value *literal){
   return literal && sqlite3_value_type(literal)==SQLITE_TEXT ? sqlite3_value_text(literal) : NULL;
 }
 
-/* Returns the last byte of a literal's text; 0 if it is none. */
-static int conditions_last_byte(sqlite3_value *literal){
-  const unsigned char *text = conditions_text(literal);
-  const int num_bytes = text ? sqlite3_value_bytes(literal) : 0;
-  return num_bytes>0 ? text[num_bytes-1] : 0;
-}
-
 /* Returns 1 if a literal is a TEXT, and surely one to xFilter, too.  In UTF-16 databases SQLite
 ** shows CAST(x'...' AS TEXT) as if the bytes were UTF-8, and before 3.54 it shows the characters of
 ** the number 0x80000000. */
@@ -79,28 +72,68 @@ void bloom_index_see_end(bloom_index *index, sqlite3_index_info *info){
 
 /* -- The ends of LIKE 'begin%' -------------------------------------------------------------- */
 
-/* Returns 1 if a constraint may be such an end, of this pattern, or of any if that is NULL: the
-** other one is there.  SQLite shows both as literals, from 3.38 on. */
-static int conditions_is_end(sqlite3_index_info *info, int number, const unsigned char *pattern){
+/* Returns 1 if two texts are as SQLite makes them of a beginning: in capitals and in small letters
+** where case is ignored; and the last character of the second one is the next one. */
+static int conditions_are_ends(const unsigned char *begin, const unsigned char *end,
+                               int ignores_case){
+  if( begin==NULL || end==NULL || *begin==0 || *end==0 ) return 0;
+  for(;; begin++, end++){
+    const int is_last = begin[1]==0;
+    int c = *begin;
+    if( ignores_case && c>='a' && c<='z' ) return 0;
+    if( ignores_case && c>='A' && c<='Z' ) c |= 0x20;
+    if( c + is_last!=*end || (end[1]==0)!=is_last ) return 0;
+    if( is_last ) return 1;
+  }
+}
+
+/* Returns the lower one of a pair of ends, if a constraint may be one of them and the other one is
+** there; or NULL.  SQLite shows both as literals, from 3.38 on. */
+static const unsigned char *conditions_begin(sqlite3_index_info *info, int number){
   const struct sqlite3_index_constraint *all = info->aConstraint;
   const int is_begin = all[number].op==SQLITE_INDEX_CONSTRAINT_GE;
   const int other = is_begin ? SQLITE_INDEX_CONSTRAINT_LT : SQLITE_INDEX_CONSTRAINT_GE;
+  const char *collation = sqlite3_vtab_collation(info, number);
+  const int ignores_case = sqlite3_stricmp(collation, "NOCASE")==0;
   int i;
-  if( !is_begin && all[number].op!=SQLITE_INDEX_CONSTRAINT_LT ) return 0;
+  if( !is_begin && all[number].op!=SQLITE_INDEX_CONSTRAINT_LT ) return NULL;
+  if( !ignores_case && sqlite3_stricmp(collation, "BINARY")!=0 ) return NULL;
   for(i=0; i<info->nConstraint; i++){
-    sqlite3_value *begin;
-    const char *text;
-    int first, last;
+    const unsigned char *begin, *end;
     if( all[i].iColumn!=all[number].iColumn || all[i].op!=other ) continue;
-    begin = bloom_index_literal(info, is_begin ? number : i);
-    text = (const char *)conditions_text(begin);
-    if( pattern && text
-     && sqlite3_strnicmp((const char *)pattern, text, (int)strlen(text))!=0 ) continue;
-    first = conditions_last_byte(begin);
-    last = conditions_last_byte(bloom_index_literal(info, is_begin ? i : number));
-    if( first!=0 && (first + 1==last || (first | 0x20) + 1==last) ) return 1;
+    begin = conditions_text(bloom_index_literal(info, is_begin ? number : i));
+    end = conditions_text(bloom_index_literal(info, is_begin ? i : number));
+    if( conditions_are_ends(begin, end, ignores_case) ) return begin;
   }
-  return 0;
+  return NULL;
+}
+
+/* Returns 1 if a LIKE or GLOB may have such a beginning.  What is no literal may have any. */
+static int conditions_begins_with(sqlite3_index_info *info, int number,
+                                  const unsigned char *begin){
+  const unsigned char *pattern = conditions_text(bloom_index_literal(info, number));
+  return pattern==NULL || sqlite3_strnicmp((const char *)pattern, (const char *)begin,
+                                           (int)strlen((const char *)begin))==0;
+}
+
+/* Returns 1 if a constraint `<` may be an end of a pattern: of one that is a constraint, too, or of
+** LIKE with ESCAPE, which is none.  Only after PRAGMA case_sensitive_like do the ends of the latter
+** compare by BINARY. */
+static int conditions_is_end(bloom_index *index, sqlite3_index_info *info, int number){
+  const struct sqlite3_index_constraint *all = info->aConstraint;
+  const unsigned char *begin = conditions_begin(info, number);
+  sqlite3_int64 ignores_case = 0;
+  int i, rc;
+  if( begin==NULL || all[number].op!=SQLITE_INDEX_CONSTRAINT_LT ) return 0;
+  if( sqlite3_stricmp(sqlite3_vtab_collation(info, number), "NOCASE")==0 ) return 1;
+  for(i=0; i<info->nConstraint; i++){
+    if( all[i].iColumn==all[number].iColumn
+     && (all[i].op==SQLITE_INDEX_CONSTRAINT_LIKE || all[i].op==SQLITE_INDEX_CONSTRAINT_GLOB)
+     && conditions_begins_with(info, i, begin) ) return 1;
+  }
+  rc = bloom_index_statement_integer(index, INDEX_USE_FOR_COST, &ignores_case,
+                                     "SELECT 'A' LIKE 'a' ESCAPE '!'");
+  return rc!=SQLITE_OK || !ignores_case;
 }
 
 /* Returns 1 if there is a constraint < or >= on a column, which may be an end that SQLite makes in
@@ -134,8 +167,7 @@ static int conditions_has_beginning(const bloom_index *index, sqlite3_index_info
   const unsigned char *text = conditions_text(literal);
   int i;
   for(i=0; i<info->nConstraint; i++){
-    if( info->aConstraint[i].iColumn==condition->column
-     && conditions_is_end(info, i, NULL) ) return 1;
+    if( info->aConstraint[i].iColumn==condition->column && conditions_begin(info, i) ) return 1;
   }
   return text && bloom_index_affinity(index, condition)=='t'
     && !index_is_regexp(condition->kind)
@@ -265,12 +297,13 @@ static int conditions_can_omit(const bloom_index *index, sqlite3_index_info *inf
 static int conditions_is_end_of_pattern(const bloom_index *index, sqlite3_index_info *info,
                                         int number){
   const struct sqlite3_index_constraint *all = info->aConstraint;
+  const unsigned char *begin = conditions_begin(info, number);
   index_condition pattern;
   int i;
-  for(i=0; i<info->nConstraint; i++){
+  for(i=0; i<info->nConstraint && begin; i++){
     if( all[i].iColumn==all[number].iColumn && all[i].usable
      && conditions_read(index, info, i, &pattern) && index_is_pattern(pattern.kind)
-     && conditions_is_end(info, number, conditions_text(bloom_index_literal(info, i))) ) return 1;
+     && conditions_begins_with(info, i, begin) ) return 1;
   }
   return 0;
 }
@@ -304,7 +337,7 @@ int bloom_index_conditions(bloom_index *index, sqlite3_index_info *info, index_p
       condition.has_beginning = conditions_has_beginning(index, info, &condition, literal);
       rc = conditions_check_pattern(index, plan, literal, &condition);
       if( condition.is_unpassed ) continue;
-    }else if( condition.kind==INDEX_LT && conditions_is_end(info, i, NULL) ){
+    }else if( conditions_is_end(index, info, i) ){
       condition.is_end = condition.has_beginning = 1;
     }
     condition.is_unpassed |= conditions_is_end_too_narrow(index, &condition, literal);
