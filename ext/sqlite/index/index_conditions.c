@@ -119,7 +119,8 @@ static int conditions_begins_with(sqlite3_index_info *info, int number,
 /* Returns 1 if a constraint `<` may be an end of a pattern: of one that is a constraint, too, or of
 ** LIKE with ESCAPE, which is none.  Only after PRAGMA case_sensitive_like do the ends of the latter
 ** compare by BINARY. */
-static int conditions_is_end(bloom_index *index, sqlite3_index_info *info, int number){
+static int conditions_is_end(bloom_index *index, sqlite3_index_info *info, const index_plan *plan,
+                             int number){
   const struct sqlite3_index_constraint *all = info->aConstraint;
   const unsigned char *begin = conditions_begin(info, number);
   sqlite3_int64 ignores_case = 0;
@@ -131,6 +132,7 @@ static int conditions_is_end(bloom_index *index, sqlite3_index_info *info, int n
      && (all[i].op==SQLITE_INDEX_CONSTRAINT_LIKE || all[i].op==SQLITE_INDEX_CONSTRAINT_GLOB)
      && conditions_begins_with(info, i, begin) ) return 1;
   }
+  if( plan->flags & INDEX_PLAN_UNCHECKED ) return 1;
   rc = bloom_index_statement_integer(index, INDEX_USE_FOR_COST, &ignores_case,
                                      "SELECT 'A' LIKE 'a' ESCAPE '!'");
   return rc!=SQLITE_OK || !ignores_case;
@@ -337,7 +339,7 @@ int bloom_index_conditions(bloom_index *index, sqlite3_index_info *info, index_p
       condition.has_beginning = conditions_has_beginning(index, info, &condition, literal);
       rc = conditions_check_pattern(index, plan, literal, &condition);
       if( condition.is_unpassed ) continue;
-    }else if( conditions_is_end(index, info, i) ){
+    }else if( conditions_is_end(index, info, plan, i) ){
       condition.is_end = condition.has_beginning = 1;
     }
     condition.is_unpassed |= conditions_is_end_too_narrow(index, &condition, literal);
