@@ -149,7 +149,12 @@ TEST(classes){
     {"abc[[:alpha:]_]def[[:^alpha:]]ghi", "abc;def;ghi"}, {"abc[[:alpha]def]", ""},
     {"abc[[:alpha:x]def]", ""}, {"abc[|()]def", "abc;def"}, {"abc[\\w\\-.|(\\d]def", "abc;def"},
     {"abc[\\]x]def[\\\\]ghi", "abc;def;ghi"},
-    /* Where a class may have ended for somebody. */
+    /* In SQLite's shell - and ] may be a range, and the class goes on to the next ]. */
+    {"abc[x-]def", "abc;def"}, {"abc[-]def[g]hij", "abc;def;hij"}, {"abc[^-]def[g]hij", "abc;def;hij"},
+    {"abc[x-]def[g]hij", "abc;hij"}, {"abc[--]def]hij", "abc;hij"}, {"abc[x-]def[^g]hij", "abc;hij"},
+    {"abc[x-]def[g-]hij[k]lmn", "abc;lmn"}, {"abc[x-]d|ef[g]hij", ""}, {"abc[x-]d(e)[g]hij", ""},
+    {"abc[x-]def[]g]hij", ""}, {"abc[x-]def[^]g]hij", ""}, {"abc[x-]def[g[h]hij", ""}, {"abc[x-]\\d[g]hij", ""},
+    /* Where a class may have ended in another dialect. */
     {"abc[\\]|]def", ""}, {"abc[\\](]def", ""}, {"abc[\\])]def", ""}, {"abc[\\]\\d]def", ""},
     {"abc[[:alpha:]|]def", ""}, {"abc[[:alpha:]\\d]def", ""},
     /* Escapes that may take a ]. */

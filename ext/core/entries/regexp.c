@@ -255,10 +255,38 @@ static int regexp_skip_class_name(regexp_reader *reader){
   return regexp_take(reader, ':') && regexp_take(reader, ']');
 }
 
+/* Returns 1 if a - is before the ] that was read, and another ] follows.  In SQLite's shell - and ]
+** are a range then, and the class goes on. */
+static int regexp_class_may_go_on(const regexp_reader *reader){
+  return reader->next[-2]=='-'
+    && memchr(reader->next, ']', (size_t)(reader->end - reader->next))!=NULL;
+}
+
+/* Skips what may still belong to a class, up to a ] that ends it in any dialect.  In others it may
+** have another class. */
+static void regexp_skip_class_rest(regexp_reader *reader){
+  int is_in_class = 0;
+  while( !reader->is_unknown ){
+    const uint8_t byte = *reader->next++; /* there is a ] */
+    if( byte==']' ){
+      if( !regexp_class_may_go_on(reader) ) return;
+      is_in_class = 0;
+    }else if( byte=='[' ){
+      regexp_take(reader, '^');
+      reader->is_unknown = is_in_class || regexp_peek(reader)==']';
+      is_in_class = 1;
+    }else{
+      reader->is_unknown = byte==0 || regexp_is_one_of(byte, "|()\\");
+    }
+  }
+}
+
 /* Skips the rest of a class behind its [. */
 static void regexp_skip_class(regexp_reader *reader){
   int may_have_ended = 0; /* in some dialects: at a \], or at the end of a name */
+  const uint8_t *begin;
   regexp_take(reader, '^');
+  begin = reader->next;
   /* [] is empty in some dialects, and in others begins a class that has a ]. */
   if( regexp_peek(reader)==']' ) reader->is_unknown = 1;
   while( !reader->is_unknown && !regexp_take(reader, ']') ){
@@ -279,6 +307,8 @@ static void regexp_skip_class(regexp_reader *reader){
       may_have_ended |= escaped==']';
     }
   }
+  if( !reader->is_unknown && reader->next - begin>2
+   && regexp_class_may_go_on(reader) ) regexp_skip_class_rest(reader);
 }
 
 /* Skips a group's name and the byte behind it.  Returns 0 if it is none. */
