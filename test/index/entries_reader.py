@@ -9,6 +9,7 @@ Asserts that no byte is damaged, and no row missing.  Tests' builds have other l
 """
 import ctypes
 import ctypes.util
+import functools
 import re
 import struct
 from collections import namedtuple
@@ -75,6 +76,19 @@ def grams_of(text):  # of a needle; of three bytes where nothing else has them
             yield gram + after[:1]
 
 
+@functools.lru_cache(maxsize=None)
+def lists_of(data, num_segments, segment_blocks):  # of a row: their numbers, and the blocks of each
+    number, end_block, num_lists, every, k = struct.unpack_from("<QIHHB", data, 16)
+    bits, lists = Bits(data[34 + 6 * ((num_lists - 1) // every if every else 0):]), []
+    for i in range(num_lists):
+        if i:
+            quotient = bits.equal(1, 24)
+            number += 1 + (bits.take(56) if quotient == 24 else quotient << k | bits.take(k))
+        begin = number % num_segments * segment_blocks
+        lists.append((number, {begin + n for n in bits.blocks(min(segment_blocks, end_block - begin))}))
+    return lists
+
+
 class Index:
     def __init__(self, db, name, segment_blocks=4096, span_blocks=1024, spans_per_row=500):
         self.db, self.name, self.segment_blocks, self.span_blocks, self.generations = db, name, segment_blocks, span_blocks, []
@@ -113,19 +127,13 @@ class Index:
             while wanted < end and run.last != NO_ID and wanted <= run.last:
                 rowid, data = self.db.execute(f'SELECT rowid, data FROM "{self.name}_entries{column}" WHERE rowid >= ? ORDER BY rowid LIMIT 1',
                                               (run.slot << 56 | wanted,)).fetchone() or (-1, bytes(34))
-                checksum, before, number, end_block, num_lists, every, k, _ = struct.unpack_from("<3QIHHBB", data)
-                last, bits = rowid & (1 << 56) - 1, Bits(data[34 + 6 * ((num_lists - 1) // every if every else 0):])
+                checksum, before = struct.unpack_from("<2Q", data)
+                last = rowid & (1 << 56) - 1
                 assert checksum == mix(xxhash.XXH3_64bits(data[8:], len(data) - 8) ^ mix(run.number + mix(rowid))), "checksum"
                 assert rowid >> 56 == run.slot and (before == NO_ID or before < wanted) and last <= run.last, "a row is missing"
-                for i in range(num_lists):
-                    if i:
-                        quotient = bits.equal(1, 24)
-                        number += 1 + (bits.take(56) if quotient == 24 else quotient << k | bits.take(k))
-                    if number >= end:
-                        break
-                    begin = number % run.num_segments * self.segment_blocks
-                    blocks = bits.blocks(min(self.segment_blocks, end_block - begin))
-                    found.update(begin + n for n in blocks if wanted <= number)
+                for number, blocks in lists_of(data, run.num_segments, self.segment_blocks):
+                    if wanted <= number < end:
+                        found |= blocks
                 wanted = last + 1
         return found
 
