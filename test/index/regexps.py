@@ -10,7 +10,6 @@ expressions (the C library's), Oniguruma and Java, those that are installed.
 """
 import argparse
 import ctypes
-import ctypes.util
 import json
 import os
 import random

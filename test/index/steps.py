@@ -11,8 +11,8 @@ import sqlite3
 import sys
 import time
 
-from log import command, state, steps_of  # the first: it finds the others
-from cases import case, error_of, execute, expect, main, one, stop_after, slow, test
+from log import command, steps_of  # the first: it finds the others
+from cases import error_of, execute, expect, main, one, stop_after, slow, test
 
 NUM_ROWS = 6000
 SHARE = 3  # at most a third of the table's; most take a twentieth
@@ -64,26 +64,22 @@ def is_fast(db, then):
                 assert SHARE * steps < most, "%s, %s: %d of %d steps" % (then, sql % index, 10 * steps, 10 * most)
 
 
-def update(db):
-    """Rows that change again and again, each time with a merge."""
-    for part in range(4):
+@test
+def few_steps(files):
+    db = files.connect()
+    make(db)
+    is_fast(db, "merged")
+    db.close()
+    db = files.connect()
+    is_fast(db, "opened anew")
+    for part in range(4):  # rows that change again and again, each time with a merge
         db.execute("UPDATE log SET k = 'late%d-' || id WHERE id BETWEEN 1001 AND 1400" % part)
         for index in INDEXES:
             command(db, "merge", index)
-
-
-def few_steps(files, then):
-    db = files.connect()
-    make(db)
-    if then == "updated":
-        update(db)
-    elif then == "rebuilt":
-        for index in INDEXES:
-            command(db, "rebuild", index)
-    elif then == "opened anew":
-        db.close()
-        db = files.connect()
-    is_fast(db, then)
+    is_fast(db, "updated")
+    for index in INDEXES:
+        command(db, "rebuild", index)
+    is_fast(db, "rebuilt")
 
 
 @test
@@ -385,10 +381,6 @@ def nothing_is_done_in_vain(files):
     for sql in "SELECT max(c1) FROM by_c0", "SELECT count(*) FROM by_text WHERE c0 LIKE '%request %'", "SELECT count(*) FROM by_text WHERE c0 LIKE '%request %' AND c7 IS NULL":
         rows, steps = steps_of(db, sql)
         assert steps < 3000, "%d steps for 1000 rows: %s" % (10 * steps, sql)
-
-
-for then in "merged", "updated", "rebuilt", "opened anew":
-    case(few_steps, then, then)
 
 
 if __name__ == "__main__":

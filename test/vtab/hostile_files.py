@@ -12,7 +12,6 @@ with sanitizers (test/lib/shared.sh, make_sanitized and sanitized):
 Each shadow table is replaced in turn; not_in_the_way.py looks which there are.
 """
 import os
-import re
 import sqlite3
 import sys
 
@@ -320,20 +319,11 @@ def a_generated_column_that_calls(files):
 
 # -- Keys of several columns ----------------------------------------------------------------------------
 
-PAIR = [re.sub(r"f\('(\w+)'\)", r"f('\1', 1)", sql).replace("WHERE key = k", "WHERE key = bloom_tuple(k, n)").replace("'key1')", "bloom_tuple('key1', 1))")
-        .replace("f(key) VALUES ('", "f(key_1, key_2) VALUES (1, '") for sql in STATEMENTS]
-
-
-def make_pair(files):
-    db = filtered(files, "t, (k, n)", columns="id INTEGER PRIMARY KEY, k TEXT, n INTEGER", rows=100)
-    db.execute("UPDATE t SET n = id")
-    return db
-
-
 @test
 def bytes_that_are_no_tuple(files):
     """A tuple that was cut, and one with each of its bytes changed, looked up by key and by handle."""
-    db = make_pair(files)
+    db = filtered(files, "t, (k, n)", columns="id INTEGER PRIMARY KEY, k TEXT, n INTEGER", rows=100)
+    db.execute("UPDATE t SET n = id")
     whole = one(db, "SELECT bloom_tuple('key1', 1)")
     expect(one(db, "SELECT count(*) FROM f WHERE key = ?", whole), 1)
     keys = [whole[:end] for end in range(len(whole))] + [whole + b"\0", whole * 2, whole * 9]

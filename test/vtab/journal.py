@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import sys
 
-from cases import (Skip, case, column, command, execute, expect, fill, filtered, instructions, is_uncertain, is_whole, lookups, main,
+from cases import (Skip, case, column, command, execute, expect, fill, filtered, instructions, is_uncertain, is_whole, main,
                    no_false_negative, one, rebuild_makes_it_whole, test, without_chain)
 
 NUM_KEYS = 5000
