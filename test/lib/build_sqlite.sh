@@ -12,7 +12,6 @@ cd "$(dirname "$0")/../.."
 
 # version npm package, and where a package has no shell.c and tclsqlite.c whose to take
 packages='
-3.7.8    sqlite3@2.1.5
 3.9.1    sqlite3@3.1.1
 3.31.1   sqlite3@5.0.0
 3.38.2   sqlite3@5.0.3
