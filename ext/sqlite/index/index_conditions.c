@@ -108,7 +108,7 @@ static const unsigned char *conditions_begin(sqlite3_index_info *info, int numbe
   return NULL;
 }
 
-/* Returns 1 if a LIKE or GLOB may have such a beginning.  What is no literal may have any. */
+/* Returns 1 if a LIKE or GLOB may begin with a text.  A pattern that is no literal may. */
 static int conditions_begins_with(sqlite3_index_info *info, int number,
                                   const unsigned char *begin){
   const unsigned char *pattern = conditions_text(bloom_index_literal(info, number));
@@ -116,9 +116,9 @@ static int conditions_begins_with(sqlite3_index_info *info, int number,
                                            (int)strlen((const char *)begin))==0;
 }
 
-/* Returns 1 if a constraint `<` may be an end of a pattern: of one that is a constraint, too, or of
-** LIKE with ESCAPE, which is none.  Only after PRAGMA case_sensitive_like do the ends of the latter
-** compare by BINARY. */
+/* Returns 1 if a constraint `<` may be an end of a pattern: of a LIKE or GLOB that is a constraint,
+** too, or of LIKE with ESCAPE, of which xBestIndex is not told.  Ends of the latter compare by
+** NOCASE, and by BINARY only after PRAGMA case_sensitive_like. */
 static int conditions_is_end(bloom_index *index, sqlite3_index_info *info, const index_plan *plan,
                              int number){
   const struct sqlite3_index_constraint *all = info->aConstraint;
