@@ -271,6 +271,7 @@ for kind, (args, keys) in KINDS.items():
     for is_certain, *statements in (
             (False, "DELETE FROM f_new"), (False, "DROP TABLE f_new", "CREATE TABLE f_new(%s, r)" % ("key" if kind == "a column" else "key_1, key_2")),
             (False, "CREATE TRIGGER mine BEFORE INSERT ON f_new BEGIN SELECT RAISE(IGNORE); END"), (False, "CREATE INDEX mine ON f_new(r)"),
+            (False, 'CREATE TRIGGER "mine" AFTER UPDATE ON "f_new" WHEN 0 BEGIN SELECT 0; END'),  # the guard's text
             (False, "CREATE UNIQUE INDEX mine ON f_new(r)"), (True, "UPDATE f_new SET rowid = rowid + 1000"),
             (False, "UPDATE f_new SET r = 7"), (False, "UPDATE f_new SET r = NULL"), (False, "UPDATE f_new SET r = NULL WHERE rowid > (SELECT min(rowid) FROM f_new)"), (False, "UPDATE f_new SET rowid = 9223372036854775807 WHERE rowid = (SELECT max(rowid) FROM f_new)")):
         case(journal_is_changed, "%s, %s" % (kind, "; ".join(statements)), args, keys, is_certain, *statements)

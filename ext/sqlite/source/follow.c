@@ -314,13 +314,13 @@ char *bloom_guard_text(const bloom_follower *follower){
   return sqlite3_mprintf(GUARD, follower->name, "_guard", follower->name, follower->guarded);
 }
 
-/* Sets *is_own to 1 for a guard, of whatever virtual table. */
+/* Sets *is_own to 1 for a guard, of whatever virtual table: its name ends in _guard. */
 static int is_guard(
   const void *data, const char *name, const char *table, const char *sql, int *is_own
 ){
   char *text = sqlite3_mprintf(GUARD, name, "", table, "");
   (void)data;
-  *is_own = text && strcmp(text, sql)==0;
+  *is_own = text && strcmp(text, sql)==0 && sqlite3_strglob("*_guard", name)==0;
   sqlite3_free(text);
   return text ? SQLITE_OK : SQLITE_NOMEM;
 }
