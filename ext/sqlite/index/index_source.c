@@ -123,83 +123,46 @@ int bloom_index_source_why_not_merge(const bloom_index *index, char **doubt){
 ** SQLite keeps the names in them true, and so they say what the columns are called now.
 */
 
-/* A trigger is called by the index's name and a suffix.  It notes the id of the row called old or
-** new. */
-static const char *const index_trigger_suffixes[INDEX_NUM_TRIGGERS] = {
-  "_before_insert", "_after_insert", "_before_move", "_before_update", "_after_update"
+static const bloom_trigger_kind index_triggers[] = {
+  {"_before_insert", "BEFORE INSERT"}, {"_after_insert", "AFTER INSERT"},
+  {"_before_move", "BEFORE UPDATE"}, {"_before_update", "BEFORE UPDATE"},
+  {"_after_update", "AFTER UPDATE"}
 };
+#define INDEX_NUM_TRIGGERS ((int)BLOOM_COUNT_OF(index_triggers))
+#define INDEX_AFTER_UPDATE (INDEX_NUM_TRIGGERS - 1) /* its text tells names: source_find_keys() */
+
+/* Of each the row whose id it notes, and its condition, a format of the id's name; NULL: that
+** something changed. */
 static const struct {
-  const char *event, *row;
-  const char *when; /* its condition, a format of the id's name; NULL: that something changed */
-} index_triggers[INDEX_NUM_TRIGGERS] = {
-  {"BEFORE INSERT", "new", "new.\"%w\" <> -1 AND "},
-  {"AFTER INSERT", "new", ""},
-  {"BEFORE UPDATE", "old", "new.\"%w\" IS NOT old.\"%w\" AND "},
-  {"BEFORE UPDATE", "new", NULL},
-  {"AFTER UPDATE", "new", NULL}
+  const char *row, *when;
+} index_trigger_notes[INDEX_NUM_TRIGGERS] = {
+  {"new", "new.\"%w\" <> -1 AND "}, {"new", ""}, {"old", "new.\"%w\" IS NOT old.\"%w\" AND "},
+  {"new", NULL}, {"new", NULL}
 };
-#define INDEX_AFTER_UPDATE 4 /* its text tells names: source_find_keys() */
 
-/* Sets *is_own to whether a trigger is one of the index data: it has the name and the event of one,
-** and all that it does is to note an id. */
-static int triggers_is_own(const void *data, const char *name, const char *table, const char *sql,
-                           int *is_own){
-  const bloom_index *index = data;
-  const int number = bloom_trigger_number(index->name, name, index_trigger_suffixes,
-                                          INDEX_NUM_TRIGGERS);
-  char *begin, *what;
-  int has_memory;
-  *is_own = 0;
-  if( number==INDEX_NUM_TRIGGERS ) return SQLITE_OK;
-  begin = sqlite3_mprintf("CREATE TRIGGER \"%w\" %s ON \"%w\" WHEN ", name,
-                          index_triggers[number].event, table);
-  what = sqlite3_mprintf("BEGIN INSERT INTO \"%w_changed\"(id", index->name);
-  has_memory = begin && what;
-  *is_own = has_memory && bloom_trigger_is_one_statement(sql)
-    && strncmp(sql, begin, strlen(begin))==0
-    && strncmp(bloom_trigger_action(sql).text, what, strlen(what))==0;
-  sqlite3_free(begin);
-  sqlite3_free(what);
-  return has_memory ? SQLITE_OK : SQLITE_NOMEM;
-}
-
-static bloom_follower index_follower(const bloom_index *index){
-  return (bloom_follower){index->connection, "bloom_index", index->schema, index->name, "_state",
-                          "_changed", triggers_is_own, bloom_index_tables_is_own, index};
+static bloom_follower index_follower(bloom_index *index){
+  return (bloom_follower){index->connection, "bloom_index", index->schema, index->name,
+                          &index->base.zErrMsg, "_state", "_changed", index_triggers,
+                          INDEX_NUM_TRIGGERS, bloom_index_tables_is_own, index};
 }
 
 int bloom_index_check_names(bloom_index *index, const char *tables, int is_create){
-  const bloom_follower follower = index_follower(index);
-  const char *name = index->name;
-  sqlite3_str *where = sqlite3_str_new(NULL);
-  int i;
-  sqlite3_str_appendf(where, "(type <> 'trigger' AND name COLLATE NOCASE IN (%s)) OR (%d AND"
-                      " type <> 'trigger' AND name = '%q_canary' COLLATE NOCASE AND NOT"
-                      " (type = 'table' AND rootpage > 0 AND substr(sql, -%d) = '" INDEX_CANARY_FORM
-                      "'))"
-                      " OR (type = 'trigger' AND (tbl_name = '%q_changed' COLLATE NOCASE"
-                      " OR name COLLATE NOCASE IN ('%q_guard'", tables,
-                      index->columns.id_column<0, name, (int)strlen(INDEX_CANARY_FORM), name,
-                      name);
-  for(i=0; i<INDEX_NUM_TRIGGERS; i++){
-    sqlite3_str_appendf(where, ", '%q%s'", name, index_trigger_suffixes[i]);
-  }
-  sqlite3_str_appendall(where, ")))");
-  return bloom_obstacles_refuse(&follower, sqlite3_str_finish(where), is_create,
-                                &index->base.zErrMsg);
+  return bloom_obstacles_refuse(index_follower(index), sqlite3_mprintf(
+    "(type <> 'trigger' AND name COLLATE NOCASE IN (%s)) OR (%d AND type <> 'trigger'"
+    " AND name = '%q_canary' COLLATE NOCASE AND NOT (type = 'table' AND rootpage > 0"
+    " AND substr(sql, -%d) = '" INDEX_CANARY_FORM "'))", tables, index->columns.id_column<0,
+    index->name, (int)strlen(INDEX_CANARY_FORM)), is_create);
 }
 
 int bloom_index_triggers_drop(bloom_index *index){
-  const bloom_follower follower = index_follower(index);
-  return bloom_follow_drop(&follower, NULL, triggers_is_own);
+  return bloom_follow_drop(index_follower(index), 0);
 }
 
 /* Returns the text of the trigger after an UPDATE; "" if there is none. */
-static const char *triggers_after_update(const bloom_index *index, const bloom_triggers *triggers){
+static const char *triggers_after_update(const bloom_triggers *triggers){
   int i;
   for(i=0; i<triggers->num_rows; i++){
-    if( bloom_trigger_number(index->name, triggers->rows[i].name, index_trigger_suffixes,
-                             INDEX_NUM_TRIGGERS)==INDEX_AFTER_UPDATE ) return triggers->rows[i].sql;
+    if( triggers->rows[i].kind==INDEX_AFTER_UPDATE ) return triggers->rows[i].sql;
   }
   return "";
 }
@@ -208,11 +171,8 @@ static const char *triggers_after_update(const bloom_index *index, const bloom_t
 
 int bloom_index_source_read(bloom_index *index, const char *table, int is_create,
                             bloom_source *source){
-  const bloom_follower follower = index_follower(index);
-  int rc = bloom_source_read(&follower, table, is_create, source, &index->base.zErrMsg);
-  if( rc==SQLITE_OK && is_create ){
-    rc = bloom_source_refuse_shadow(&follower, table, &index->base.zErrMsg);
-  }
+  int rc = bloom_source_read(index_follower(index), table, is_create, source);
+  if( rc==SQLITE_OK && is_create ) rc = bloom_source_refuse_shadow(index_follower(index), table);
   if( rc!=SQLITE_OK || source->id_name ) return rc;
   return bloom_index_fail(index, "bloom_index: table %s has no rowid that can be named, being"
                                  " WITHOUT ROWID or having columns rowid, _rowid_ and oid: make it"
@@ -279,7 +239,7 @@ static int source_look(bloom_index *index, const char *table, const bloom_follow
   int i, has_id = 1, has_same_ids = 1, num_changed = 0;
   int rc = index_check_columns(index, table);
   if( rc==SQLITE_OK ){
-    rc = source_find_keys(index, triggers_after_update(index, &follow->own), &has_id);
+    rc = source_find_keys(index, triggers_after_update(&follow->own), &has_id);
   }
   if( rc==SQLITE_OK ) rc = bloom_index_canary_compare(index, &has_same_ids);
   if( rc!=SQLITE_OK ) return rc;
@@ -317,10 +277,9 @@ static int source_look(bloom_index *index, const char *table, const bloom_follow
 
 /* Sets index->source to what is there now; where it fails, that stays as it was. */
 static int source_check(bloom_index *index){
-  const bloom_follower follower = index_follower(index);
   index_source source = {.doubt = NULL};
   bloom_follow follow;
-  int rc = bloom_follow_read(&follower, &follow);
+  int rc = bloom_follow_read(index_follower(index), &follow);
   if( rc==SQLITE_OK ){
     rc = source_look(index, follow.own.num_rows ? follow.own.rows[0].table : index->config.source,
                      &follow, &source);
@@ -355,7 +314,7 @@ static int source_find(bloom_index *index, index_need need){
 }
 
 /* Fails unless index->config is the configuration in the file. */
-static int source_find_config(bloom_index *index, const bloom_follower *follower){
+static int source_find_config(bloom_index *index){
   int is_same = 1, rc = SQLITE_OK;
   if( index->config.checksum==0 ){ /* a command that changed it failed */
     bloom_index_config_free(&index->config);
@@ -367,7 +326,7 @@ static int source_find_config(bloom_index *index, const bloom_follower *follower
   }
   if( rc==SQLITE_OK && !index->is_steady ) rc = bloom_index_config_compare(index, &is_same);
   if( rc!=SQLITE_OK || is_same ) return rc;
-  return bloom_database_fail_replaced(follower, &index->base.zErrMsg);
+  return bloom_database_fail_replaced(index_follower(index));
 }
 
 int bloom_index_learn_encoding(bloom_index *index){
@@ -377,15 +336,14 @@ int bloom_index_learn_encoding(bloom_index *index){
 }
 
 int bloom_index_begin(bloom_index *index, index_need need){
-  const bloom_follower follower = index_follower(index);
-  int rc = bloom_database_locate(&follower, index->file, &index->schema, &index->base.zErrMsg);
+  int rc = bloom_database_locate(index_follower(index), index->file, &index->schema);
   index->is_steady = !bloom_database_may_be_swapped(index->connection->db, index->schema);
   if( rc!=SQLITE_OK ){
     index->is_checked = 0;
     bloom_index_statements_forget(index, 1);
   }
   if( rc!=SQLITE_OK || need==INDEX_NEED_PLACE ) return rc;
-  rc = source_find_config(index, &follower);
+  rc = source_find_config(index);
   if( rc==SQLITE_OK ) rc = bloom_index_learn_encoding(index);
   return rc==SQLITE_OK ? source_find(index, need) : rc;
 }
@@ -411,7 +369,7 @@ static void triggers_append_comparison(const bloom_index *index, sqlite3_str *sq
 ** so that a tool that replays rows by rowid finds the same note in a copy; if another note has that
 ** rowid, since a dump for example, SQLite chooses one.  when is SQL, and freed. */
 static int index_trigger_make(bloom_index *index, int number, char *when){
-  const char *row = index_triggers[number].row, *id = index->columns.id_name;
+  const char *row = index_trigger_notes[number].row, *id = index->columns.id_name;
   int rc = SQLITE_NOMEM;
   if( when ){
     rc = bloom_sql_run(index->connection,
@@ -420,7 +378,7 @@ static int index_trigger_make(bloom_index *index, int number, char *when){
                        " AS c WHERE c.id = %s.\"%w\")) BEGIN INSERT INTO \"%w_changed\"(id, rowid)"
                        " VALUES (%s.\"%w\", CASE WHEN EXISTS (SELECT 1 FROM \"%w_changed\" AS c"
                        " WHERE c.rowid = ~%s.\"%w\") THEN NULL ELSE ~%s.\"%w\" END); END",
-                       index->schema, index->name, index_trigger_suffixes[number],
+                       index->schema, index->name, index_triggers[number].suffix,
                        index_triggers[number].event, index->columns.name, when, row, id,
                        index->name, index->name, row, id, index->name, row, id, index->name, row,
                        id, row, id);
@@ -466,12 +424,12 @@ int bloom_index_triggers_make(bloom_index *index, int is_in_doubt){
   const bloom_follower follower = index_follower(index);
   const char *id = index->columns.id_name;
   int i, rc = bloom_index_triggers_drop(index);
-  if( rc==SQLITE_OK && is_in_doubt ) rc = bloom_guard_create(&follower);
+  if( rc==SQLITE_OK && is_in_doubt ) rc = bloom_guard_create(follower);
   if( is_in_doubt && !triggers_have_columns(index) ) return rc;
   for(i=0; i<INDEX_NUM_TRIGGERS && rc==SQLITE_OK; i++){
-    const char *when = index_triggers[i].when;
+    const char *when = index_trigger_notes[i].when;
     rc = index_trigger_make(index, i, when ? sqlite3_mprintf(when, id, id)
                             : triggers_is_changed(index));
   }
-  return rc==SQLITE_OK && !is_in_doubt ? bloom_guard_create(&follower) : rc;
+  return rc==SQLITE_OK && !is_in_doubt ? bloom_guard_create(follower) : rc;
 }

@@ -70,8 +70,6 @@ int bloom_index_triggers_drop(bloom_index *index);
 ** have. */
 int bloom_index_check_names(bloom_index *index, const char *tables, int is_create);
 
-#define INDEX_NUM_TRIGGERS 5
-
 /* -- index_config.c; of the layout, index_entries.h ------------------------------------ */
 
 /* Finds the columns that the arguments name among index->columns, and sets index->config. */
@@ -112,9 +110,8 @@ int bloom_index_tables_upgrade(bloom_index *index);
 ** NAME_canary and those of bloom 1.2. */
 int bloom_index_tables_drop(bloom_index *index, int num_tables);
 
-/* Sets *is_own to whether a table is one of those of the index, data: a bloom_is_own. */
-int bloom_index_tables_is_own(const void *data, const char *name, const char *table,
-                              const char *sql, int *is_own);
+/* Sets *is_own to whether a table is one of those of the index, data: a bloom_is_own_table. */
+int bloom_index_tables_is_own(const void *data, const char *name, const char *sql, int *is_own);
 
 /* Renames the tables that are there. */
 int bloom_index_tables_rename(bloom_index *index, const char *new_name);

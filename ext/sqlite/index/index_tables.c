@@ -133,12 +133,10 @@ int bloom_index_tables_create(bloom_index *index, unsigned left, int *num_made){
   return rc;
 }
 
-int bloom_index_tables_is_own(const void *data, const char *name, const char *table,
-                              const char *sql, int *is_own){
+int bloom_index_tables_is_own(const void *data, const char *name, const char *sql, int *is_own){
   const bloom_index *index = data;
   char *begin = sqlite3_mprintf("CREATE TABLE \"%w\"", name);
   int i, rc = begin ? SQLITE_OK : SQLITE_NOMEM;
-  (void)table;
   *is_own = 0;
   for(i=0; i<bloom_index_num_tables(index) && rc==SQLITE_OK && !*is_own; i++){
     const char *form;

@@ -51,22 +51,20 @@ int bloom_database_may_be_swapped(sqlite3 *db, const char *schema){
   return vfs==NULL || strcmp(vfs->zName, "memdb")==0;
 }
 
-int bloom_database_fail_replaced(const bloom_follower *follower, char **error){
-  sqlite3 *db = follower->connection->db;
+int bloom_database_fail_replaced(bloom_follower follower){
+  sqlite3 *db = follower.connection->db;
   int is_on = 0;
   /* When an option changes, SQLite compiles all statements anew at their next run. */
   sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_QPSG, -1, &is_on);
   sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_QPSG, !is_on, &is_on);
   sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_QPSG, !is_on, &is_on);
-  return bloom_fail_vtab(error, "%s: the database of %s was detached or replaced since this"
-                                " statement was prepared: run it again", follower->module,
-                         follower->name);
+  return bloom_fail_vtab(follower.error, "%s: the database of %s was detached or replaced since"
+                                         " this statement was prepared: run it again",
+                         follower.module, follower.name);
 }
 
-int bloom_database_locate(
-  const bloom_follower *follower, const void *file, char **schema, char **error
-){
-  bloom_connection *connection = follower->connection;
+int bloom_database_locate(bloom_follower follower, const void *file, char **schema){
+  bloom_connection *connection = follower.connection;
   sqlite3_stmt *row;
   int rc;
   if( bloom_database_file(connection->db, *schema)==file ) return SQLITE_OK;
@@ -83,7 +81,7 @@ int bloom_database_locate(
     sqlite3_free(name);
   }
   rc = bloom_sql_end(row, rc);
-  return rc==SQLITE_OK ? bloom_database_fail_replaced(follower, error) : rc;
+  return rc==SQLITE_OK ? bloom_database_fail_replaced(follower) : rc;
 }
 
 /* -- Triggers ------------------------------------------------------------------------------- */
@@ -110,11 +108,11 @@ typedef struct schema_object {
 
 /* Compiles a SELECT of all triggers, of the virtual table, and of what is on tables whose names
 ** begin with its name and _, after which ` is the next character. */
-static int prepare_objects(const bloom_follower *follower, sqlite3_stmt **row){
-  return bloom_sql_prepare(follower->connection, row,
+static int prepare_objects(bloom_follower follower, sqlite3_stmt **row){
+  return bloom_sql_prepare(follower.connection, row,
     "SELECT type, name, tbl_name, sql FROM \"%w\".sqlite_master WHERE type = 'trigger'"
-    " OR tbl_name COLLATE NOCASE BETWEEN '%q' AND '%q`' ORDER BY rowid", follower->schema,
-    follower->name, follower->name);
+    " OR tbl_name COLLATE NOCASE BETWEEN '%q' AND '%q`' ORDER BY rowid", follower.schema,
+    follower.name, follower.name);
 }
 
 /* Reads type, name, tbl_name and sql from a row.  SQLITE_OK or SQLITE_NOMEM. */
@@ -127,9 +125,9 @@ static int read_object(sqlite3_stmt *row, schema_object *object){
 
 /* Steps to the next row without a NULL: SQLITE_ROW, SQLITE_DONE or an error.  An index that SQLite
 ** made has no text, and what an authorizer hides is NULL. */
-static int step_object(const bloom_follower *follower, sqlite3_stmt *row, schema_object *object){
+static int step_object(bloom_follower follower, sqlite3_stmt *row, schema_object *object){
   int rc;
-  while( (rc = bloom_sql_step(follower->connection, row))==SQLITE_ROW ){
+  while( (rc = bloom_sql_step(follower.connection, row))==SQLITE_ROW ){
     rc = read_object(row, object);
     if( rc!=SQLITE_OK ) return rc;
     if( object->type && object->name && object->table && object->sql ) return SQLITE_ROW;
@@ -137,20 +135,20 @@ static int step_object(const bloom_follower *follower, sqlite3_stmt *row, schema
   return rc;
 }
 
-static int add_trigger(bloom_triggers *triggers, const schema_object *trigger){
+static int add_trigger(bloom_triggers *triggers, const schema_object *trigger, int kind){
   bloom_trigger *copy;
   if( BLOOM_GROW(triggers->rows, triggers->num_rows, triggers->max_rows) ) return SQLITE_NOMEM;
   copy = &triggers->rows[triggers->num_rows++];
   *copy = (bloom_trigger){sqlite3_mprintf("%s", trigger->name),
                           sqlite3_mprintf("%s", trigger->table),
-                          sqlite3_mprintf("%s", trigger->sql)};
+                          sqlite3_mprintf("%s", trigger->sql), kind};
   return copy->name && copy->table && copy->sql ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 /* Returns 1 if a table's name is that of the follower and a suffix. */
-static int is_table(const bloom_follower *follower, const char *table, const char *suffix){
-  const size_t num_chars = strlen(follower->name);
-  return sqlite3_strnicmp(table, follower->name, (int)num_chars)==0
+static int is_table(bloom_follower follower, const char *table, const char *suffix){
+  const size_t num_chars = strlen(follower.name);
+  return sqlite3_strnicmp(table, follower.name, (int)num_chars)==0
     && sqlite3_stricmp(table + num_chars, suffix)==0;
 }
 
@@ -171,7 +169,8 @@ static const struct {
    " \"*_changed\" AS c WHERE c.rowid = ~*) THEN NULL ELSE ~* END); END", "(id INTEGER UNIQUE)"}
 };
 
-int bloom_trigger_is_one_statement(const char *sql){
+/* Returns 1 if a trigger has one statement, and no RAISE(). */
+static int is_one_statement(const char *sql){
   bloom_token token = bloom_trigger_action(sql);
   int num_statements = 0;
   if( bloom_token_find(bloom_token_first(sql), "RAISE").num_chars ) return 0; /* or in its WHEN */
@@ -192,16 +191,16 @@ static int is_of_delete(const char *sql){
 
 /* Sets *can_stop to 1 if a trigger may keep others from firing.  Those of a filter or a bloom_index
 ** cannot: each only writes to a table that refuses no row. */
-static int find_can_stop(const bloom_follower *follower, const char *sql, int *can_stop){
+static int find_can_stop(bloom_follower follower, const char *sql, int *can_stop){
   int is_harmless = is_of_delete(sql), rc = SQLITE_OK;
   size_t i;
   for(i=0; i<BLOOM_COUNT_OF(harmless_triggers) && rc==SQLITE_OK && !is_harmless; i++){
     char *target;
     if( sqlite3_strglob(harmless_triggers[i].trigger, sql)!=0
-        || !bloom_trigger_is_one_statement(sql) ) continue;
+        || !is_one_statement(sql) ) continue;
     target = bloom_token_unquoted(bloom_token_after(bloom_token_find(bloom_trigger_action(sql),
                                                                      "INTO")));
-    rc = bloom_sql_find_table(follower->connection, follower->schema, target,
+    rc = bloom_sql_find_table(follower.connection, follower.schema, target,
                               harmless_triggers[i].columns, &is_harmless);
     sqlite3_free(target);
   }
@@ -209,22 +208,54 @@ static int find_can_stop(const bloom_follower *follower, const char *sql, int *c
   return rc;
 }
 
+/* Returns the table into which a trigger of bloom's would insert; the end for another trigger. */
+static bloom_token target_of(const char *sql){
+  static const char begin[] = "BEGIN INSERT INTO ";
+  const char *action = bloom_trigger_action(sql).text;
+  return bloom_token_first(strncmp(action, begin, sizeof(begin) - 1)==0
+                           ? action + sizeof(begin) - 1 : "");
+}
+
+/* Sets *kind to the one of the follower's own triggers that a trigger is; -1: none.  is_any_table:
+** it may write to a table of any name. */
+static int find_kind(
+  bloom_follower follower, const schema_object *trigger, int is_any_table, int *kind
+){
+  const bloom_token token = target_of(trigger->sql);
+  char *begin, *target;
+  int i, has_memory;
+  *kind = -1;
+  for(i=0; i<follower.num_triggers; i++){
+    if( is_table(follower, trigger->name, follower.triggers[i].suffix) ) break;
+  }
+  if( i==follower.num_triggers || token.num_chars==0 || !is_one_statement(trigger->sql) ){
+    return SQLITE_OK;
+  }
+  begin = sqlite3_mprintf("CREATE TRIGGER \"%w\" %s ", trigger->name, follower.triggers[i].event);
+  target = bloom_token_unquoted(token);
+  has_memory = begin && target;
+  if( has_memory && strncmp(trigger->sql, begin, strlen(begin))==0
+      && (is_any_table || is_table(follower, target, follower.written)) ) *kind = i;
+  sqlite3_free(begin);
+  sqlite3_free(target);
+  return has_memory ? SQLITE_OK : SQLITE_NOMEM;
+}
+
 /* Adds a trigger to *follow.  guard is the text of the follower's guard. */
-static int follow_trigger(const bloom_follower *follower, const schema_object *trigger,
+static int follow_trigger(bloom_follower follower, const schema_object *trigger,
                           const char *guard, bloom_follow *follow){
   const char *source = follow->own.num_rows ? follow->own.rows[0].table : "";
-  int is_own, rc = follower->is_own(follower->data, trigger->name, trigger->table, trigger->sql,
-                                    &is_own);
+  int kind, rc = find_kind(follower, trigger, 0, &kind);
   if( rc!=SQLITE_OK ) return rc;
-  if( is_own ){
+  if( kind>=0 ){
     follow->are_on_one_table = follow->own.num_rows==0
       || (follow->are_on_one_table && sqlite3_stricmp(source, trigger->table)==0);
     follow->is_made_again |= follow->has_guard;
-    return add_trigger(&follow->own, trigger);
+    return add_trigger(&follow->own, trigger, kind);
   }
   if( !follow->has_guard && strcmp(trigger->sql, guard)==0 ){
     follow->has_guard = 1;
-  }else if( is_table(follower, trigger->table, follower->written) ){
+  }else if( is_table(follower, trigger->table, follower.written) ){
     follow->has_other_triggers = 1;
   }else if( follow->has_guard && sqlite3_stricmp(source, trigger->table)==0 ){
     return find_can_stop(follower, trigger->sql, &follow->may_be_stopped);
@@ -232,7 +263,7 @@ static int follow_trigger(const bloom_follower *follower, const schema_object *t
   return SQLITE_OK;
 }
 
-int bloom_follow_read(const bloom_follower *follower, bloom_follow *follow){
+int bloom_follow_read(bloom_follower follower, bloom_follow *follow){
   char *guard = bloom_guard_text(follower);
   schema_object object;
   sqlite3_stmt *row = NULL;
@@ -243,30 +274,14 @@ int bloom_follow_read(const bloom_follower *follower, bloom_follow *follow){
       rc = follow_trigger(follower, &object, guard, follow);
       continue;
     }
-    follow->is_seen |= sqlite3_stricmp(object.table, follower->name)==0;
-    rc = follower->is_own_table(follower->data, object.name, object.table, object.sql, &is_own);
+    follow->is_seen |= sqlite3_stricmp(object.table, follower.name)==0;
+    rc = follower.is_own_table(follower.data, object.name, object.sql, &is_own);
     if( rc==SQLITE_OK && is_own ) follow->num_tables++;
-    else follow->has_other_objects |= is_table(follower, object.table, follower->written);
+    else follow->has_other_objects |= is_table(follower, object.table, follower.written);
   }
   sqlite3_free(guard);
   if( !follow->has_guard ) follow->is_made_again = follow->own.num_rows>0;
   return bloom_sql_end(row, rc);
-}
-
-int bloom_trigger_number(
-  const char *table, const char *name, const char *const *suffixes, int num_suffixes
-){
-  const size_t num_chars = strlen(table);
-  int i = 0;
-  if( sqlite3_strnicmp(name, table, (int)num_chars)!=0 ) return num_suffixes;
-  while( i<num_suffixes && sqlite3_stricmp(name + num_chars, suffixes[i])!=0 ) i++;
-  return i;
-}
-
-int bloom_trigger_has_form(const char *sql, const char *form){
-  const bloom_token when = bloom_token_find(bloom_token_first(form), "WHEN");
-  return strncmp(sql, form, (size_t)(when.text - form) + when.num_chars)==0
-    && strcmp(bloom_trigger_action(sql).text, bloom_trigger_action(form).text)==0;
 }
 
 bloom_token bloom_token_after_new(bloom_token token){
@@ -276,60 +291,78 @@ bloom_token bloom_token_after_new(bloom_token token){
   return bloom_token_after(bloom_token_after(token));
 }
 
-int bloom_follow_drop(
-  const bloom_follower *follower, const char *suffix, bloom_is_own *is_own
-){
+/* The text of a guard: a format of its name and its table's name, each in two parts. */
+#define GUARD "CREATE TRIGGER \"%w%s\" AFTER UPDATE ON \"%w%s\" WHEN 0 BEGIN SELECT 0; END"
+
+char *bloom_guard_text(bloom_follower follower){
+  return sqlite3_mprintf(GUARD, follower.name, "_guard", follower.name, follower.guarded);
+}
+
+/* Sets *is_own to 1 for a guard, of whatever virtual table: its name ends in _guard. */
+static int is_guard(const schema_object *trigger, int *is_own){
+  char *text = sqlite3_mprintf(GUARD, trigger->name, "", trigger->table, "");
+  *is_own = text && strcmp(text, trigger->sql)==0 && sqlite3_strglob("*_guard", trigger->name)==0;
+  sqlite3_free(text);
+  return text ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+/* Returns 1 for a trigger of a filter of bloom 1.0 or 1.1. */
+static int is_of_1_1(bloom_follower follower, const schema_object *trigger){
+  const size_t num_chars = strlen(follower.name);
+  const bloom_token target = target_of(trigger->sql),
+    column = bloom_token_after(bloom_token_after(target));
+  return strncmp(trigger->name, follower.name, num_chars)==0 && trigger->name[num_chars]=='_'
+    && target.num_chars==num_chars + 2 && strncmp(target.text + 1, follower.name, num_chars)==0
+    && (bloom_token_is(column, "key") || bloom_token_is(column, "removed")
+        || bloom_token_is(column, "unheard"));
+}
+
+typedef enum drop_what { DROP_OWN, DROP_FOR_GOOD, DROP_GUARDS } drop_what;
+
+/* Drops triggers: all are read before one goes. */
+static int drop_triggers(bloom_follower follower, drop_what what){
   bloom_triggers triggers = {NULL, 0, 0};
   schema_object object;
   sqlite3_stmt *row;
-  int i, is_one, rc = prepare_objects(follower, &row);
+  int i, rc = prepare_objects(follower, &row);
   while( rc==SQLITE_OK && (rc = step_object(follower, row, &object))==SQLITE_ROW ){
+    int kind = -1, is_one = 0;
     rc = SQLITE_OK;
-    if( strcmp(object.type, "trigger")!=0
-        || (suffix && !is_table(follower, object.table, suffix)) ) continue;
-    rc = is_own(follower->data, object.name, object.table, object.sql, &is_one);
-    if( rc==SQLITE_OK && is_one ) rc = add_trigger(&triggers, &object);
+    if( strcmp(object.type, "trigger")!=0 ) continue;
+    if( what!=DROP_GUARDS ){
+      rc = find_kind(follower, &object, what==DROP_FOR_GOOD, &kind);
+      is_one = kind>=0 || (what==DROP_FOR_GOOD && is_of_1_1(follower, &object));
+    }else if( is_table(follower, object.table, follower.guarded) ){
+      rc = is_guard(&object, &is_one);
+    }
+    if( rc==SQLITE_OK && is_one ) rc = add_trigger(&triggers, &object, kind);
   }
   rc = bloom_sql_end(row, rc);
   for(i=0; i<triggers.num_rows && rc==SQLITE_OK; i++){
-    rc = bloom_sql_run(follower->connection, "DROP TRIGGER \"%w\".\"%w\"", follower->schema,
+    rc = bloom_sql_run(follower.connection, "DROP TRIGGER \"%w\".\"%w\"", follower.schema,
                        triggers.rows[i].name);
   }
   triggers_free(&triggers);
   return rc;
 }
 
-int bloom_trigger_create(const bloom_follower *follower, char *sql){
-  const int rc = sql ? bloom_sql_run(follower->connection, "CREATE TRIGGER \"%w\".%s",
-                                     follower->schema, sql + strlen("CREATE TRIGGER "))
+int bloom_follow_drop(bloom_follower follower, int is_for_good){
+  return drop_triggers(follower, is_for_good ? DROP_FOR_GOOD : DROP_OWN);
+}
+
+int bloom_trigger_create(bloom_follower follower, char *sql){
+  const int rc = sql ? bloom_sql_run(follower.connection, "CREATE TRIGGER \"%w\".%s",
+                                     follower.schema, sql + strlen("CREATE TRIGGER "))
     : SQLITE_NOMEM;
   sqlite3_free(sql);
   return rc;
 }
 
-/* The text of a guard: a format of its name and its table's name, each in two parts. */
-#define GUARD "CREATE TRIGGER \"%w%s\" AFTER UPDATE ON \"%w%s\" WHEN 0 BEGIN SELECT 0; END"
-
-char *bloom_guard_text(const bloom_follower *follower){
-  return sqlite3_mprintf(GUARD, follower->name, "_guard", follower->name, follower->guarded);
+int bloom_guard_drop(bloom_follower follower){
+  return drop_triggers(follower, DROP_GUARDS);
 }
 
-/* Sets *is_own to 1 for a guard, of whatever virtual table: its name ends in _guard. */
-static int is_guard(
-  const void *data, const char *name, const char *table, const char *sql, int *is_own
-){
-  char *text = sqlite3_mprintf(GUARD, name, "", table, "");
-  (void)data;
-  *is_own = text && strcmp(text, sql)==0 && sqlite3_strglob("*_guard", name)==0;
-  sqlite3_free(text);
-  return text ? SQLITE_OK : SQLITE_NOMEM;
-}
-
-int bloom_guard_drop(const bloom_follower *follower){
-  return bloom_follow_drop(follower, follower->guarded, is_guard);
-}
-
-int bloom_guard_create(const bloom_follower *follower){
+int bloom_guard_create(bloom_follower follower){
   const int rc = bloom_guard_drop(follower);
   return rc==SQLITE_OK ? bloom_trigger_create(follower, bloom_guard_text(follower)) : rc;
 }
@@ -366,23 +399,22 @@ static int append_cure(sqlite3_str *cure, const char *schema, const char *type, 
 /* Reads the rows of what may be in the way.  Appends the names of what is, counts them in
 ** *num_obstacles, and appends the SQL that removes them. */
 static int list_obstacles(
-  const bloom_follower *follower, sqlite3_stmt *row, int is_create, sqlite3_str *names,
+  bloom_follower follower, sqlite3_stmt *row, int is_create, sqlite3_str *names,
   sqlite3_str *cure, int *num_obstacles
 ){
   int rc = SQLITE_OK;
-  while( rc==SQLITE_OK && (rc = bloom_sql_step(follower->connection, row))==SQLITE_ROW ){
+  while( rc==SQLITE_OK && (rc = bloom_sql_step(follower.connection, row))==SQLITE_ROW ){
     schema_object object;
-    int is_own = 0;
+    int kind = -1, is_own = 0;
     rc = read_object(row, &object);
     if( rc==SQLITE_OK && (object.type==NULL || object.name==NULL) ) rc = SQLITE_AUTH; /* hidden */
     if( rc==SQLITE_OK && strcmp(object.type, "trigger")==0 && object.table && object.sql ){
-      rc = is_guard(NULL, object.name, object.table, object.sql, &is_own);
-      if( rc==SQLITE_OK && !is_own ){
-        rc = follower->is_own(follower->data, object.name, object.table, object.sql, &is_own);
-      }
+      rc = is_guard(&object, &is_own);
+      if( rc==SQLITE_OK && !is_own ) rc = find_kind(follower, &object, 0, &kind);
+      is_own |= kind>=0;
     }
     if( rc!=SQLITE_OK || (is_own && !is_create) ) continue;
-    rc = append_cure(cure, follower->schema, object.type, object.name);
+    rc = append_cure(cure, follower.schema, object.type, object.name);
     if( is_own ) continue;
     sqlite3_str_appendf(names, "%s%s %s", *num_obstacles ? ", " : "", object.type, object.name);
     ++*num_obstacles;
@@ -390,24 +422,41 @@ static int list_obstacles(
   return rc;
 }
 
-int bloom_obstacles_refuse(
-  const bloom_follower *follower, char *where, int is_create, char **error
-){
+/* Returns a SELECT of what may be in the way, to be freed. */
+static char *obstacles_sql(bloom_follower follower, const char *where){
+  sqlite3_str *sql = sqlite3_str_new(follower.connection->db);
+  int i;
+  sqlite3_str_appendf(sql, "SELECT type, name, tbl_name, sql FROM \"%w\".sqlite_master"
+                           " WHERE (%s)", follower.schema, where);
+  if( follower.num_triggers ){
+    sqlite3_str_appendf(sql, " OR (type = 'trigger' AND (tbl_name = '%q%s' COLLATE NOCASE"
+                             " OR name COLLATE NOCASE IN ('%q_guard'", follower.name,
+                        follower.written, follower.name);
+    for(i=0; i<follower.num_triggers; i++){
+      sqlite3_str_appendf(sql, ", '%q%s'", follower.name, follower.triggers[i].suffix);
+    }
+    sqlite3_str_appendall(sql, ")))");
+  }
+  sqlite3_str_appendall(sql, " ORDER BY type <> 'trigger', type <> 'index', name");
+  return sqlite3_str_finish(sql);
+}
+
+int bloom_obstacles_refuse(bloom_follower follower, char *where, int is_create){
   sqlite3_str *names = sqlite3_str_new(NULL), *cure = sqlite3_str_new(NULL);
   char *names_text, *cure_text;
   sqlite3_stmt *row = NULL;
-  int num_obstacles = 0, rc = where ? bloom_sql_prepare(follower->connection, &row,
-      "SELECT type, name, tbl_name, sql FROM \"%w\".sqlite_master WHERE %s"
-      " ORDER BY type <> 'trigger', type <> 'index', name", follower->schema, where)
-    : SQLITE_NOMEM;
+  int num_obstacles = 0, rc = SQLITE_NOMEM;
+  if( where ){
+    rc = bloom_sql_prepare_text(follower.connection, &row, obstacles_sql(follower, where));
+  }
   sqlite3_free(where);
   if( rc==SQLITE_OK ) rc = list_obstacles(follower, row, is_create, names, cure, &num_obstacles);
   rc = bloom_sql_end(row, rc);
   names_text = sqlite3_str_finish(names);
   cure_text = sqlite3_str_finish(cure);
   if( rc==SQLITE_OK && num_obstacles>0 ){
-    rc = names_text && cure_text ? bloom_fail_vtab(error, "%s: %s %s in the way of %s: %s",
-        follower->module, names_text, num_obstacles>1 ? "are" : "is", follower->name, cure_text)
+    rc = names_text && cure_text ? bloom_fail_vtab(follower.error, "%s: %s %s in the way of %s: %s",
+        follower.module, names_text, num_obstacles>1 ? "are" : "is", follower.name, cure_text)
       : SQLITE_NOMEM;
   }
   sqlite3_free(names_text);

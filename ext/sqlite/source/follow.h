@@ -9,21 +9,26 @@
 
 /* -- The virtual table ---------------------------------------------------------------------- */
 
-/* Sets *is_own to whether bloom made an object of the schema for the virtual table data.  table is
-** that of the object, or the object's own name.  SQLITE_OK or SQLITE_NOMEM. */
-typedef int bloom_is_own(
-  const void *data, const char *name, const char *table, const char *sql, int *is_own
-);
+/* A trigger of a virtual table, which has its name and this suffix. */
+typedef struct bloom_trigger_kind {
+  const char *suffix, *event;
+} bloom_trigger_kind;
+
+/* Sets *is_own to whether bloom made a table for the virtual table data.  SQLITE_OK or
+** SQLITE_NOMEM. */
+typedef int bloom_is_own_table(const void *data, const char *name, const char *sql, int *is_own);
 
 /* A virtual table that follows a source by triggers. */
 typedef struct bloom_follower {
   bloom_connection *connection;
   const char *module, *schema, *name;
+  char **error;                /* its message: functions that fail set it, or SQLite's own does */
   const char *guarded;         /* the suffix of the table that has the guard: "_new" */
   const char *written;         /* of the table that its triggers write to */
-  bloom_is_own *is_own;        /* of triggers */
-  bloom_is_own *is_own_table;
-  const void *data;            /* of these two */
+  const bloom_trigger_kind *triggers;
+  int num_triggers;
+  bloom_is_own_table *is_own_table;
+  const void *data;
 } bloom_follower;
 
 /* -- Commands ------------------------------------------------------------------------------- */
@@ -79,13 +84,11 @@ void *bloom_database_file(sqlite3 *db, const char *schema);
 /* Checks that *schema names the file that a virtual table's object was made for, before any of it
 ** is read or written.  If not, fails, and sets *schema, to be freed, to the name that the file has
 ** now, if it has one. */
-int bloom_database_locate(
-  const bloom_follower *follower, const void *file, char **schema, char **error
-);
+int bloom_database_locate(bloom_follower follower, const void *file, char **schema);
 
 /* Fails because a statement would read another file than its object was made for.  All statements
 ** of the connection are compiled anew at their next run. */
-int bloom_database_fail_replaced(const bloom_follower *follower, char **error);
+int bloom_database_fail_replaced(bloom_follower follower);
 
 /* Returns 1 if another file can have come under a compiled statement without a new address of the
 ** file's object: after sqlite3_deserialize(), which opens databases of the VFS memdb. */
@@ -104,8 +107,9 @@ static inline int bloom_can_read_in_best_index(void){
 ** The triggers by which a virtual table follows its source.
 **
 ** SQLite keeps their text true when tables and columns are renamed, and guards it by
-** trusted_schema.  A trigger is bloom's if its name, its table and its text together say so; any
-** other is the user's, and stays.
+** trusted_schema.  A trigger is the virtual table's if it has the name and the event of one, and
+** all that it does is to insert a row into the table that these write to; any other is the user's,
+** and stays.
 **
 ** The guard trigger does nothing.  It is made last, on a table that is bloom's own, but no shadow
 ** table: defensive connections refuse a schema that has a trigger on one.  A source that was made
@@ -117,6 +121,7 @@ typedef struct bloom_trigger {
   char *name;
   char *table; /* that it is on */
   char *sql;
+  int kind;    /* its place in follower->triggers */
 } bloom_trigger;
 
 typedef struct bloom_triggers {
@@ -141,50 +146,37 @@ typedef struct bloom_follow {
 } bloom_follow;
 
 /* Reads that in one scan of the schema.  The caller calls bloom_follow_free() in any case. */
-int bloom_follow_read(const bloom_follower *follower, bloom_follow *follow);
+int bloom_follow_read(bloom_follower follower, bloom_follow *follow);
 void bloom_follow_free(bloom_follow *follow);
 
-/* Drops the triggers for which is_own, with follower->data, sets 1.  suffix: only those on the
-** table that has the follower's name and this suffix; NULL: on any table. */
-int bloom_follow_drop(
-  const bloom_follower *follower, const char *suffix, bloom_is_own *is_own
-);
-
-/* Returns i if a trigger's name is that of the virtual table and suffixes[i]; else num_suffixes. */
-int bloom_trigger_number(
-  const char *table, const char *name, const char *const *suffixes, int num_suffixes
-);
+/* Drops the follower's own triggers.  is_for_good: also those that write to a table of another
+** name, as ALTER TABLE may have renamed it, and those of a filter of bloom 1.0 and 1.1, which
+** insert keys into the virtual table: that fails, so a user's trigger cannot mean to. */
+int bloom_follow_drop(bloom_follower follower, int is_for_good);
 
 /* Returns the BEGIN of a trigger's text, behind which is what the trigger does. */
 bloom_token bloom_trigger_action(const char *sql);
-
-/* Returns 1 if a trigger has one statement, and no RAISE(). */
-int bloom_trigger_is_one_statement(const char *sql);
-
-/* Returns 1 if two triggers' texts are the same, their conditions behind WHEN left out. */
-int bloom_trigger_has_form(const char *sql, const char *form);
 
 /* Returns the name behind the next `new.` from token on; the end if there is none. */
 bloom_token bloom_token_after_new(bloom_token token);
 
 /* Makes a trigger of the text that sqlite_schema is to have.  sql is freed; NULL: SQLITE_NOMEM. */
-int bloom_trigger_create(const bloom_follower *follower, char *sql);
+int bloom_trigger_create(bloom_follower follower, char *sql);
 
 /* Drops all guards on the guarded table; the second makes the follower's guard in their place. */
-int bloom_guard_drop(const bloom_follower *follower);
-int bloom_guard_create(const bloom_follower *follower);
+int bloom_guard_drop(bloom_follower follower);
+int bloom_guard_create(bloom_follower follower);
 
 /* Returns the guard's text in sqlite_schema, to be freed. */
-char *bloom_guard_text(const bloom_follower *follower);
+char *bloom_guard_text(bloom_follower follower);
 
 /* -- What is in the way -------------------------------------------------------------------- */
 
-/* Fails if objects of sqlite_master that meet the condition where are the user's, and names all of
-** them, with the SQL that removes them, triggers first.  where is freed; NULL: SQLITE_NOMEM.
-** is_create: that SQL drops the follower's own triggers, too, which would go on writing to a table
-** that it renames. */
-int bloom_obstacles_refuse(
-  const bloom_follower *follower, char *where, int is_create, char **error
-);
+/* Fails if something of the user's is in the way, and names all of it, with the SQL that removes
+** it, triggers first: objects of sqlite_master that meet the condition where; and, of a follower
+** with triggers, others that have the name of one or of the guard, or are on the table that these
+** write to.  where is freed; NULL: SQLITE_NOMEM.  is_create: that SQL drops the follower's own
+** triggers, too, which would go on writing to a table that it renames. */
+int bloom_obstacles_refuse(bloom_follower follower, char *where, int is_create);
 
 #endif

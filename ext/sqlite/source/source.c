@@ -25,25 +25,27 @@ void bloom_source_free(bloom_source *source){
 
 /* -- The table ---------------------------------------------------------------------------- */
 
-int bloom_source_refuse_shadow(const bloom_follower *follower, const char *table, char **error){
+int bloom_source_refuse_shadow(bloom_follower follower, const char *table){
   sqlite3_stmt *row;
   const char *type = NULL;
-  sqlite3 *db = follower->connection->db;
-  const int was_writing = bloom_db_is_writing(db, follower->schema);
-  int rc = bloom_sql_prepare(follower->connection, &row, "PRAGMA \"%w\".table_list(\"%w\")",
-                             follower->schema, table);
+  sqlite3 *db = follower.connection->db;
+  const int was_writing = bloom_db_is_writing(db, follower.schema);
+  int rc = bloom_sql_prepare(follower.connection, &row, "PRAGMA \"%w\".table_list(\"%w\")",
+                             follower.schema, table);
   /* SQLite compiles all views of the schema here, and does not report an error of these.  If it
   ** rolled back, CREATE VIRTUAL TABLE must not go on: its own table is gone from memory. */
-  if( rc==SQLITE_OK && was_writing && !bloom_db_is_writing(db, follower->schema) ){
-    *error = sqlite3_mprintf("%s: interrupted, or a disk failed, while SQLite read the schema's"
-                             " views: the transaction is rolled back", follower->module);
+  if( rc==SQLITE_OK && was_writing && !bloom_db_is_writing(db, follower.schema) ){
+    *follower.error = sqlite3_mprintf("%s: interrupted, or a disk failed, while SQLite read the"
+                                      " schema's views: the transaction is rolled back",
+                                      follower.module);
     rc = SQLITE_IOERR;
   }
-  while( rc==SQLITE_OK && (rc = bloom_sql_step(follower->connection, row))==SQLITE_ROW ){
+  while( rc==SQLITE_OK && (rc = bloom_sql_step(follower.connection, row))==SQLITE_ROW ){
     rc = bloom_sql_column_text(row, 2, &type);
     if( rc==SQLITE_OK && sqlite3_stricmp(type, "shadow")==0 ){
-      rc = bloom_fail_vtab(error, "%s: %s is a shadow table, which its virtual table alone writes"
-                                  " to; a source is an ordinary table", follower->module, table);
+      rc = bloom_fail_vtab(follower.error, "%s: %s is a shadow table, which its virtual table alone"
+                                           " writes to; a source is an ordinary table",
+                           follower.module, table);
     }
   }
   return bloom_sql_end(row, rc);
@@ -63,14 +65,13 @@ static int is_strict_table(const char *sql){
 
 /* Sets source->name to the table's name as the schema has it, and *is_strict for a STRICT table. */
 static int find_source_table(
-  const bloom_follower *follower, const char *table, bloom_source *source, int *is_strict,
-  char **error
+  bloom_follower follower, const char *table, bloom_source *source, int *is_strict
 ){
   sqlite3_stmt *row;
   const char *sql = NULL;
-  int is_table = 0, is_view = 0, rc = bloom_sql_row(follower->connection, &row,
+  int is_table = 0, is_view = 0, rc = bloom_sql_row(follower.connection, &row,
     "SELECT name, rootpage IS NOT 0, type = 'view', sql FROM \"%w\".sqlite_master"
-    " WHERE type IN ('table', 'view') AND name = %Q COLLATE NOCASE", follower->schema, table);
+    " WHERE type IN ('table', 'view') AND name = %Q COLLATE NOCASE", follower.schema, table);
   const int is_there = rc==SQLITE_ROW;
   *is_strict = 0;
   if( is_there ){
@@ -84,12 +85,12 @@ static int find_source_table(
   rc = bloom_sql_end(row, rc);
   if( rc!=SQLITE_OK || is_table ) return rc;
   if( !is_there ){
-    return bloom_fail_vtab(error, "%s: there is no table %s in database %s", follower->module,
-                           table, follower->schema);
+    return bloom_fail_vtab(follower.error, "%s: there is no table %s in database %s",
+                           follower.module, table, follower.schema);
   }
-  return bloom_fail_vtab(error, is_view ? "%s: %s is a view; a source is an ordinary table"
-                         : "%s: %s is a virtual table; a source is an ordinary one",
-                         follower->module, table);
+  return bloom_fail_vtab(follower.error, is_view
+      ? "%s: %s is a view; a source is an ordinary table"
+      : "%s: %s is a virtual table; a source is an ordinary one", follower.module, table);
 }
 
 /* -- Columns ------------------------------------------------------------------------------ */
@@ -97,13 +98,13 @@ static int find_source_table(
 /* Adds the column called name; NULL: SQLITE_NOMEM.  row is its row of table_xinfo, or NULL.  If it
 ** is in the PRIMARY KEY, counts it in *num_keys, and sets *key to its number. */
 static int add_source_column(
-  const bloom_follower *follower, bloom_source *source, const char *name, sqlite3_stmt *row,
+  bloom_follower follower, bloom_source *source, const char *name, sqlite3_stmt *row,
   int is_strict, int *num_keys, int *key
 ){
   const char *type = NULL, *collation = NULL;
   bloom_source_column *column;
   int is_any, is_not_null = 0, is_key = 0, rc = SQLITE_NOMEM;
-  if( name ) rc = sqlite3_table_column_metadata(follower->connection->db, follower->schema,
+  if( name ) rc = sqlite3_table_column_metadata(follower.connection->db, follower.schema,
                                                 source->name, name, &type, &collation,
                                                 &is_not_null, &is_key, NULL);
   if( rc!=SQLITE_OK ) return rc;
@@ -132,11 +133,11 @@ static int add_source_column(
 /* Reads the columns by PRAGMA table_xinfo; or, source->is_partial, where an authorizer refuses
 ** that, by a SELECT. */
 static int read_source_columns(
-  const bloom_follower *follower, bloom_source *source, int is_strict, int *num_keys, int *key
+  bloom_follower follower, bloom_source *source, int is_strict, int *num_keys, int *key
 ){
   sqlite3_stmt *row;
-  int rc = bloom_sql_prepare(follower->connection, &row, source->is_partial
-      ? "SELECT * FROM \"%w\".\"%w\"" : "PRAGMA \"%w\".table_xinfo(\"%w\")", follower->schema,
+  int rc = bloom_sql_prepare(follower.connection, &row, source->is_partial
+      ? "SELECT * FROM \"%w\".\"%w\"" : "PRAGMA \"%w\".table_xinfo(\"%w\")", follower.schema,
       source->name);
   *num_keys = 0;
   if( source->is_partial ){
@@ -147,7 +148,7 @@ static int read_source_columns(
     }
     return bloom_sql_end(row, rc);
   }
-  while( rc==SQLITE_OK && (rc = bloom_sql_step(follower->connection, row))==SQLITE_ROW ){
+  while( rc==SQLITE_OK && (rc = bloom_sql_step(follower.connection, row))==SQLITE_ROW ){
     rc = add_source_column(follower, source, (const char *)sqlite3_column_text(row, 1), row,
                            is_strict, num_keys, key);
   }
@@ -156,12 +157,12 @@ static int read_source_columns(
 
 /* Sets source->id_column if the only column of the PRIMARY KEY is the rowid.  SQLite's plan tells
 ** that; the declaration does not: `INTEGER PRIMARY KEY DESC` is none, for example. */
-static int find_id_column(const bloom_follower *follower, bloom_source *source, int key){
+static int find_id_column(bloom_follower follower, bloom_source *source, int key){
   static const char end[] = " USING INTEGER PRIMARY KEY (rowid=?)";
   sqlite3_stmt *row;
   const char *detail = NULL;
-  int rc = bloom_sql_row(follower->connection, &row, "EXPLAIN QUERY PLAN SELECT 1 FROM"
-                         " \"%w\".\"%w\" AS x WHERE x.\"%w\" = 1", follower->schema, source->name,
+  int rc = bloom_sql_row(follower.connection, &row, "EXPLAIN QUERY PLAN SELECT 1 FROM"
+                         " \"%w\".\"%w\" AS x WHERE x.\"%w\" = 1", follower.schema, source->name,
                          source->list[key].name);
   if( rc==SQLITE_ROW ) rc = bloom_sql_column_text(row, 3, &detail);
   if( detail && strlen(detail)>=strlen(end)
@@ -173,14 +174,14 @@ static int find_id_column(const bloom_follower *follower, bloom_source *source, 
 }
 
 /* Sets source->id_name to what the rowid is called. */
-static int find_id_name(const bloom_follower *follower, bloom_source *source){
+static int find_id_name(bloom_follower follower, bloom_source *source){
   static const char *const names[] = {"rowid", "_rowid_", "oid"};
   const char *name = source->id_column>=0 ? source->list[source->id_column].name : NULL;
   size_t i;
   for(i=0; i<BLOOM_COUNT_OF(names) && name==NULL; i++){
     int rc;
     if( bloom_source_find(source, names[i])>=0 ) continue;
-    rc = sqlite3_table_column_metadata(follower->connection->db, follower->schema, source->name,
+    rc = sqlite3_table_column_metadata(follower.connection->db, follower.schema, source->name,
                                        names[i], NULL, NULL, NULL, NULL, NULL);
     if( rc==SQLITE_OK ) name = names[i];
     else if( rc!=SQLITE_ERROR ) return rc;
@@ -191,12 +192,11 @@ static int find_id_name(const bloom_follower *follower, bloom_source *source){
 }
 
 int bloom_source_read(
-  const bloom_follower *follower, const char *table, int is_strict, bloom_source *source,
-  char **error
+  bloom_follower follower, const char *table, int is_strict, bloom_source *source
 ){
   int is_strict_type, num_keys = 0, key = -1, rc;
   *source = (bloom_source){.id_column = -1};
-  rc = find_source_table(follower, table, source, &is_strict_type, error);
+  rc = find_source_table(follower, table, source, &is_strict_type);
   if( rc!=SQLITE_OK ) return rc;
   rc = read_source_columns(follower, source, is_strict_type, &num_keys, &key);
   if( !is_strict && (rc==SQLITE_AUTH || (rc==SQLITE_OK && source->num_columns==0)) ){

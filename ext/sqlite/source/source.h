@@ -32,15 +32,14 @@ typedef struct bloom_source {
 
 /* Fails for a shadow table, of which SQLite tells from 3.37 on.  For CREATE alone, as SQLite
 ** compiles all views of the schema. */
-int bloom_source_refuse_shadow(const bloom_follower *follower, const char *table, char **error);
+int bloom_source_refuse_shadow(bloom_follower follower, const char *table);
 
-/* Reads a table's columns, and what its rowid is called.  SQLITE_ERROR with *error set where there
+/* Reads a table's columns, and what its rowid is called.  SQLITE_ERROR with a message where there
 ** is no such table, or it is a view or a virtual table.  If an authorizer hides PRAGMA table_xinfo:
 ** is_strict: SQLITE_AUTH; else source->is_partial is set.  The caller calls bloom_source_free() in
 ** any case. */
 int bloom_source_read(
-  const bloom_follower *follower, const char *table, int is_strict, bloom_source *source,
-  char **error
+  bloom_follower follower, const char *table, int is_strict, bloom_source *source
 );
 void bloom_source_free(bloom_source *source);
 

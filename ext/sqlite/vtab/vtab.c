@@ -279,7 +279,6 @@ static int rename_table(
 ** made again.  Where they were in doubt they only go, the guard with them: a writer would not find
 ** the journal. */
 static int rename_journal(bloom_vtab *vtab, const char *new_name){
-  const bloom_follower follower = bloom_vtab_follower(vtab);
   bloom_vtab renamed = *vtab;
   bloom_vtab_triggers triggers = {.are_newest = 0};
   int rc = SQLITE_OK;
@@ -287,8 +286,8 @@ static int rename_journal(bloom_vtab *vtab, const char *new_name){
   renamed.journal = sqlite3_mprintf("%s_new", new_name);
   if( renamed.name==NULL || renamed.journal==NULL ) rc = SQLITE_NOMEM;
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_triggers(vtab, &triggers);
-  if( rc==SQLITE_OK ) rc = bloom_vtab_drop_triggers(vtab, 0);
-  if( rc==SQLITE_OK ) rc = bloom_guard_drop(&follower);
+  if( rc==SQLITE_OK ) rc = bloom_follow_drop(bloom_vtab_follower(vtab), 0);
+  if( rc==SQLITE_OK ) rc = bloom_guard_drop(bloom_vtab_follower(vtab));
   if( rc==SQLITE_OK ) rc = rename_table(vtab, vtab->journal, new_name, "_new");
   if( rc==SQLITE_OK && !vtab->doubt ) rc = bloom_vtab_create_triggers(&renamed, &triggers.args, 0);
   bloom_vtab_args_free(&triggers.args);

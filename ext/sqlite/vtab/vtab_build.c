@@ -43,7 +43,6 @@ static int find_left_pages(bloom_vtab *vtab, int *is_own, int *has_keys){
 static int find_left_journal(bloom_vtab *vtab, int *is_own){
   const char *key = vtab->args.num_columns>1 ? "key_1" : "key";
   sqlite3_int64 has_mark = 1;
-  const bloom_follower follower = bloom_vtab_follower(vtab);
   bloom_follow follow;
   int rc;
   *is_own = 0;
@@ -55,7 +54,7 @@ static int find_left_journal(bloom_vtab *vtab, int *is_own){
                          " FROM \"%w\".\"%w\" ORDER BY rowid LIMIT 1", key, vtab->schema,
                          vtab->journal);
   if( rc!=SQLITE_OK || has_mark ) return rc;
-  rc = bloom_follow_read(&follower, &follow);
+  rc = bloom_follow_read(bloom_vtab_follower(vtab), &follow);
   *is_own = follow.own.num_rows>0;
   bloom_follow_free(&follow);
   return rc;
@@ -64,20 +63,18 @@ static int find_left_journal(bloom_vtab *vtab, int *is_own){
 /* -- What is in the way -------------------------------------------------------------------- */
 
 int bloom_vtab_check_names(bloom_vtab *vtab, const bloom_vtab_left *left, int is_rename){
-  const int has_source = vtab->args.table!=NULL;
-  const char *name = vtab->name, *pages = vtab->pages, *journal = vtab->journal;
-  const bloom_follower follower = bloom_vtab_follower(vtab);
+  bloom_follower follower = bloom_vtab_follower(vtab);
+  const char *pages = vtab->pages, *journal = vtab->journal;
   char *where = sqlite3_mprintf(
-    " (type <> 'trigger' AND name = %Q COLLATE NOCASE AND (%d OR sql IS NOT %Q))"
+    "(type <> 'trigger' AND name = %Q COLLATE NOCASE AND (%d OR sql IS NOT %Q))"
     " OR (type <> 'trigger' AND name = %Q COLLATE NOCASE AND (%d OR (%d AND sql IS NOT %Q)))"
     " OR (%d AND type = 'index' AND tbl_name COLLATE NOCASE IN (%Q, %Q)"
-      " AND name NOT BETWEEN 'sqlite_autoindex' AND 'sqlite_autoindex~')"
-    " OR (%d AND type = 'trigger' AND (tbl_name = %Q COLLATE NOCASE OR name COLLATE NOCASE IN"
-      " ('%q_before_insert', '%q_before_update', '%q_after_update', '%q_guard')))",
+      " AND name NOT BETWEEN 'sqlite_autoindex' AND 'sqlite_autoindex~')",
     pages, left && !left->are_own_pages, vtab->pages_text,
-    journal, left && !left->is_own_journal, has_source, vtab->journal_text,
-    !is_rename, pages, journal, has_source && !is_rename, journal, name, name, name, name);
-  return bloom_obstacles_refuse(&follower, where, left!=NULL, &vtab->base.zErrMsg);
+    journal, left && !left->is_own_journal, vtab->args.table!=NULL, vtab->journal_text,
+    !is_rename, pages, journal);
+  if( is_rename ) follower.num_triggers = 0;
+  return bloom_obstacles_refuse(follower, where, left!=NULL);
 }
 
 /* -- Filling ------------------------------------------------------------------------------ */
@@ -265,7 +262,6 @@ static int create_pages(bloom_vtab *vtab){
 }
 
 int bloom_vtab_make(bloom_vtab *vtab){
-  const bloom_follower follower = bloom_vtab_follower(vtab);
   bloom_vtab_args *args = vtab->args.table ? &vtab->args : NULL;
   bloom_vtab_layout layout = {.num_layers = 0};
   bloom_vtab_left left = {0}; /* what CREATE takes over */
@@ -277,7 +273,7 @@ int bloom_vtab_make(bloom_vtab *vtab){
   if( have_keys && args==NULL ) return SQLITE_OK;
   vtab->has_layout = 0;
   if( args ){
-    rc = bloom_source_refuse_shadow(&follower, args->table, &vtab->base.zErrMsg);
+    rc = bloom_source_refuse_shadow(bloom_vtab_follower(vtab), args->table);
     if( rc==SQLITE_OK ) rc = bloom_vtab_read_source(vtab, args, &layout);
     if( rc==SQLITE_OK ) rc = check_can_read(vtab, args, 0);
     if( rc==SQLITE_OK && bloom_sql_has_two_writers(vtab->connection) ){
@@ -299,12 +295,12 @@ static int drop_table(const bloom_vtab *vtab, const char *suffix, const char *co
 /* Drops what its name and text prove to be the filter's.  Tables go before triggers: SQLite refuses
 ** to drop a table while a query is open, and to put back triggers that were dropped before it would
 ** read the schema anew in the middle of a later statement. */
-int bloom_vtab_drop(const bloom_vtab *vtab){
+int bloom_vtab_drop(bloom_vtab *vtab){
   int rc = drop_table(vtab, "_pages", BLOOM_VTAB_PAGES_COLUMNS);
   if( rc!=SQLITE_OK || vtab->args.table==NULL ) return rc;
   rc = drop_table(vtab, "_guard", "(unused)"); /* of bloom 1.1 */
   if( rc==SQLITE_OK ) rc = drop_table(vtab, "_new", vtab->journal_columns);
-  return rc==SQLITE_OK ? bloom_vtab_drop_triggers(vtab, 1) : rc;
+  return rc==SQLITE_OK ? bloom_follow_drop(bloom_vtab_follower(vtab), 1) : rc;
 }
 
 /* -- Commands ---------------------------------------------------------------------------------- */

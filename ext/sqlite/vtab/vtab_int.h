@@ -272,14 +272,10 @@ char *bloom_vtab_journal_columns(const bloom_vtab *vtab);
 /* -- Triggers: vtab_source.c ----------------------------------------------------------------- */
 
 /* Returns what a filter follows its source by. */
-bloom_follower bloom_vtab_follower(const bloom_vtab *vtab);
+bloom_follower bloom_vtab_follower(bloom_vtab *vtab);
 
-/* Makes the triggers of a filter, and the guard; or drops them; for good: those of bloom 1.0 and
-** 1.1, too, and those whose journal was renamed. */
-int bloom_vtab_create_triggers(
-  const bloom_vtab *vtab, const bloom_vtab_args *args, int is_healing
-);
-int bloom_vtab_drop_triggers(const bloom_vtab *vtab, int is_for_good);
+/* Makes the triggers of a filter, and the guard. */
+int bloom_vtab_create_triggers(bloom_vtab *vtab, const bloom_vtab_args *args, int is_healing);
 
 /* The filter's triggers as the schema has them, and the arguments that their text tells. */
 typedef struct bloom_vtab_triggers {
@@ -292,7 +288,7 @@ typedef struct bloom_vtab_triggers {
 } bloom_vtab_triggers;
 
 /* Reads them.  bloom_vtab_args_free(&triggers->args) is for the caller, also after an error. */
-int bloom_vtab_read_triggers(const bloom_vtab *vtab, bloom_vtab_triggers *triggers);
+int bloom_vtab_read_triggers(bloom_vtab *vtab, bloom_vtab_triggers *triggers);
 
 /* -- The source, the same file ----------------------------------------------------------------- */
 
@@ -351,7 +347,7 @@ int bloom_vtab_check_names(bloom_vtab *vtab, const bloom_vtab_left *left, int is
 /* -- Making and merging, the same file ------------------------------------------------------- */
 
 int bloom_vtab_make(bloom_vtab *vtab); /* drops what it made if it fails */
-int bloom_vtab_drop(const bloom_vtab *vtab);         /* whatever of it there is */
+int bloom_vtab_drop(bloom_vtab *vtab); /* whatever of it there is */
 int bloom_vtab_rebuild(bloom_vtab *vtab);
 int bloom_vtab_delete_all(bloom_vtab *vtab);
 int bloom_vtab_merge(bloom_vtab *vtab, sqlite3_int64 max_rows); /* 0: all */

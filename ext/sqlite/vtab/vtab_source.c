@@ -29,11 +29,9 @@ typedef enum trigger_kind {
   BEFORE_INSERT, BEFORE_UPDATE, AFTER_UPDATE, NUM_TRIGGER_KINDS
 } trigger_kind;
 
-static const char *const trigger_suffixes[NUM_TRIGGER_KINDS] = {
-  "_before_insert", "_before_update", "_after_update"
-};
-static const char *const trigger_events[NUM_TRIGGER_KINDS] = {
-  "BEFORE INSERT", "BEFORE UPDATE", "AFTER UPDATE"
+static const bloom_trigger_kind filter_triggers[NUM_TRIGGER_KINDS] = {
+  {"_before_insert", "BEFORE INSERT"}, {"_before_update", "BEFORE UPDATE"},
+  {"_after_update", "AFTER UPDATE"}
 };
 
 /* The forms of triggers' texts: that of bloom 1.2.0; that of a filter that 'merge=N' repairs, whose
@@ -42,11 +40,6 @@ enum { OF_1_2_0, OF_EACH_UPDATE, WITH_CHAIN, NUM_FORMS };
 
 static int num_kinds(int num_columns){
   return num_columns>1 ? NUM_TRIGGER_KINDS : AFTER_UPDATE;
-}
-
-/* Returns the kind of the filter's trigger that is called name; NUM_TRIGGER_KINDS if none is. */
-static int kind_of(const bloom_vtab *vtab, const char *name){
-  return bloom_trigger_number(vtab->name, name, trigger_suffixes, NUM_TRIGGER_KINDS);
 }
 
 /* Appends the condition that the row has a key; is_update: and that it is another one: typeof() is
@@ -74,22 +67,22 @@ static void append_when(sqlite3_str *sql, const bloom_vtab_args *args, int is_up
 
 /* Returns the text that a trigger has in sqlite_schema, to be freed. */
 static char *trigger_sql(
-  const bloom_vtab *vtab, const char *name, const char *table, const char *journal,
-  const bloom_vtab_args *args, int kind, int form
+  const bloom_vtab *vtab, const char *name, const bloom_vtab_args *args, int kind, int form
 ){
   sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
   int i;
-  sqlite3_str_appendf(sql, "CREATE TRIGGER \"%w\" %s", name, trigger_events[kind]);
+  sqlite3_str_appendf(sql, "CREATE TRIGGER \"%w\" %s", name, filter_triggers[kind].event);
   for(i=0; form==WITH_CHAIN && kind!=BEFORE_INSERT && i<args->num_columns; i++){
     sqlite3_str_appendf(sql, "%s\"%w\"", i ? ", " : " OF ", args->columns[i]);
   }
-  sqlite3_str_appendf(sql, " ON \"%w\" WHEN ", table);
+  sqlite3_str_appendf(sql, " ON \"%w\" WHEN ", args->table);
   append_when(sql, args, kind!=BEFORE_INSERT && form!=OF_EACH_UPDATE);
-  sqlite3_str_appendf(sql, " BEGIN INSERT INTO \"%w\"%s VALUES (", journal, vtab->journal_columns);
+  sqlite3_str_appendf(sql, " BEGIN INSERT INTO \"%w\"%s VALUES (", vtab->journal,
+                      vtab->journal_columns);
   for(i=0; i<args->num_columns; i++) sqlite3_str_appendf(sql, "new.\"%w\", ", args->columns[i]);
   if( form!=OF_1_2_0 ){
     sqlite3_str_appendf(sql, "(random() << 24) | (SELECT r >> 24 & 16777215 FROM \"%w\""
-                             " ORDER BY rowid DESC LIMIT 1)); END", journal);
+                             " ORDER BY rowid DESC LIMIT 1)); END", vtab->journal);
   }else{
     sqlite3_str_appendall(sql, "random()); END");
   }
@@ -111,75 +104,16 @@ static int read_columns(bloom_token action, int num_columns, bloom_vtab_args *ar
   return SQLITE_OK;
 }
 
-/* Sets *is_own to whether a trigger has the name, event and action of one of the filter's, with
-** this journal; NULL: with any, since ALTER TABLE may have given journals other names. */
-static int has_own_form(
-  const bloom_vtab *vtab, const char *journal, const char *name, const char *table, const char *sql,
-  int *is_own
-){
-  const int kind = kind_of(vtab, name);
-  const bloom_token action = bloom_trigger_action(sql);
-  bloom_vtab_args args = {.num_columns = 0};
-  char *target = NULL;
-  int form, rc;
-  *is_own = 0;
-  if( kind==NUM_TRIGGER_KINDS || action.num_chars==0 ) return SQLITE_OK;
-  rc = read_columns(action, vtab->args.num_columns, &args);
-  if( rc==SQLITE_OK && journal==NULL ){
-    target = bloom_token_unquoted(bloom_token_after(bloom_token_find(action, "INTO")));
-    if( target==NULL ) rc = SQLITE_NOMEM;
-  }
-  for(form=0; form<NUM_FORMS && rc==SQLITE_OK && !*is_own; form++){
-    char *text = trigger_sql(vtab, name, table, journal ? journal : target, &args, kind, form);
-    if( text==NULL ) rc = SQLITE_NOMEM;
-    else *is_own = bloom_trigger_has_form(sql, text);
-    sqlite3_free(text);
-  }
-  sqlite3_free(target);
-  bloom_vtab_args_free(&args);
-  return rc==SQLITE_NOTFOUND ? SQLITE_OK : rc;
-}
-
-static int is_own_trigger(
-  const void *data, const char *name, const char *table, const char *sql, int *is_own
-){
+static int is_own_table(const void *data, const char *name, const char *sql, int *is_own){
   const bloom_vtab *vtab = data;
-  return has_own_form(vtab, vtab->journal, name, table, sql, is_own);
-}
-
-/* Sets *is_own to 1 also for triggers that write to another journal, and for those of bloom 1.0 and
-** 1.1, which write keys to the virtual table itself; that fails, so a user's trigger cannot mean
-** to. */
-static int has_own_name(
-  const void *data, const char *name, const char *table, const char *sql, int *is_own
-){
-  const bloom_vtab *vtab = data;
-  const size_t num_chars = strlen(vtab->name);
-  char *begin = sqlite3_mprintf("BEGIN INSERT INTO \"%w\"(", vtab->name);
-  const int rc = begin ? has_own_form(vtab, NULL, name, table, sql, is_own) : SQLITE_NOMEM;
-  const char *action = bloom_trigger_action(sql).text;
-  if( rc==SQLITE_OK && !*is_own && strncmp(name, vtab->name, num_chars)==0 && name[num_chars]=='_'
-      && strncmp(action, begin, strlen(begin))==0 ){
-    const bloom_token column = bloom_token_first(action + strlen(begin));
-    *is_own = bloom_token_is(column, "key") || bloom_token_is(column, "removed")
-      || bloom_token_is(column, "unheard");
-  }
-  sqlite3_free(begin);
-  return rc;
-}
-
-static int is_own_table(
-  const void *data, const char *name, const char *table, const char *sql, int *is_own
-){
-  const bloom_vtab *vtab = data;
-  (void)table;
   *is_own = sqlite3_stricmp(name, vtab->journal)==0 && strcmp(sql, vtab->journal_text)==0;
   return SQLITE_OK;
 }
 
-bloom_follower bloom_vtab_follower(const bloom_vtab *vtab){
-  return (bloom_follower){vtab->connection, "bloom", vtab->schema, vtab->name, "_new", "_new",
-                          is_own_trigger, is_own_table, vtab};
+bloom_follower bloom_vtab_follower(bloom_vtab *vtab){
+  return (bloom_follower){vtab->connection, "bloom", vtab->schema, vtab->name, &vtab->base.zErrMsg,
+                          "_new", "_new", filter_triggers,
+                          vtab->args.table ? NUM_TRIGGER_KINDS : 0, is_own_table, vtab};
 }
 
 /* Sets *form to the one whose text a trigger has; -1: it has another text. */
@@ -187,8 +121,7 @@ static int find_form(
   const bloom_vtab *vtab, const bloom_trigger *trigger, const bloom_vtab_args *args, int *form
 ){
   for(*form=NUM_FORMS-1; *form>=0; --*form){
-    char *text = trigger_sql(vtab, trigger->name, trigger->table, vtab->journal, args,
-                             kind_of(vtab, trigger->name), *form);
+    char *text = trigger_sql(vtab, trigger->name, args, trigger->kind, *form);
     const int has_memory = text!=NULL, is_same = text && strcmp(text, trigger->sql)==0;
     sqlite3_free(text);
     if( !has_memory ) return SQLITE_NOMEM;
@@ -205,8 +138,7 @@ static int read_own_triggers(
   int i, form, are_known = 1;
   int rc = read_columns(bloom_trigger_action(own->rows[0].sql), vtab->args.num_columns,
                         &triggers->args);
-  assert(rc!=SQLITE_NOTFOUND); /* it would not be its own */
-  if( rc!=SQLITE_OK ) return rc;
+  if( rc!=SQLITE_OK ) return rc==SQLITE_NOTFOUND ? SQLITE_OK : rc; /* somebody changed it */
   triggers->args.table = sqlite3_mprintf("%s", own->rows[0].table);
   if( triggers->args.table==NULL ) return SQLITE_NOMEM;
   triggers->are_newest = triggers->are_of_each_update = 1;
@@ -214,10 +146,8 @@ static int read_own_triggers(
     rc = find_form(vtab, &own->rows[i], &triggers->args, &form);
     are_known &= form>=0;
     triggers->are_newest &= form==WITH_CHAIN;
-    if( kind_of(vtab, own->rows[i].name)!=BEFORE_INSERT ){
-      triggers->are_of_each_update &= form==OF_EACH_UPDATE;
-    }
-    seen |= 1u << kind_of(vtab, own->rows[i].name);
+    if( own->rows[i].kind!=BEFORE_INSERT ) triggers->are_of_each_update &= form==OF_EACH_UPDATE;
+    seen |= 1u << own->rows[i].kind;
   }
   are_known &= seen==(1u << num_kinds(vtab->args.num_columns)) - 1;
   triggers->doubt = are_known ? BLOOM_VTAB_CERTAIN : BLOOM_VTAB_NO_TRIGGERS;
@@ -235,10 +165,9 @@ static bloom_vtab_doubt doubt_of_journal(const bloom_follow *found){
   return found->is_made_again ? BLOOM_VTAB_OLD_GUARD : BLOOM_VTAB_CERTAIN;
 }
 
-int bloom_vtab_read_triggers(const bloom_vtab *vtab, bloom_vtab_triggers *triggers){
-  const bloom_follower follower = bloom_vtab_follower(vtab);
+int bloom_vtab_read_triggers(bloom_vtab *vtab, bloom_vtab_triggers *triggers){
   bloom_follow found;
-  int rc = bloom_follow_read(&follower, &found);
+  int rc = bloom_follow_read(bloom_vtab_follower(vtab), &found);
   *triggers = (bloom_vtab_triggers){.doubt = BLOOM_VTAB_NO_SOURCE, .is_seen = found.is_seen,
                                     .args = {.size = vtab->args.size,
                                              .capacity = vtab->args.capacity}};
@@ -250,26 +179,17 @@ int bloom_vtab_read_triggers(const bloom_vtab *vtab, bloom_vtab_triggers *trigge
   return rc;
 }
 
-int bloom_vtab_create_triggers(
-  const bloom_vtab *vtab, const bloom_vtab_args *args, int is_healing
-){
+int bloom_vtab_create_triggers(bloom_vtab *vtab, const bloom_vtab_args *args, int is_healing){
   const bloom_follower follower = bloom_vtab_follower(vtab);
-  int kind, rc = bloom_vtab_drop_triggers(vtab, 0);
+  int kind, rc = bloom_follow_drop(follower, 0);
   for(kind=0; kind<num_kinds(args->num_columns) && rc==SQLITE_OK; kind++){
-    char *name = sqlite3_mprintf("%s%s", vtab->name, trigger_suffixes[kind]);
-    rc = name ? bloom_trigger_create(&follower, trigger_sql(vtab, name, args->table, vtab->journal,
-                                                            args, kind,
-                                                            is_healing ? OF_EACH_UPDATE
-                                                              : WITH_CHAIN))
+    char *name = sqlite3_mprintf("%s%s", vtab->name, filter_triggers[kind].suffix);
+    rc = name ? bloom_trigger_create(follower, trigger_sql(vtab, name, args, kind, is_healing
+                                                           ? OF_EACH_UPDATE : WITH_CHAIN))
       : SQLITE_NOMEM;
     sqlite3_free(name);
   }
-  return rc==SQLITE_OK ? bloom_guard_create(&follower) : rc;
-}
-
-int bloom_vtab_drop_triggers(const bloom_vtab *vtab, int is_for_good){
-  const bloom_follower follower = bloom_vtab_follower(vtab);
-  return bloom_follow_drop(&follower, NULL, is_for_good ? has_own_name : is_own_trigger);
+  return rc==SQLITE_OK ? bloom_guard_create(follower) : rc;
 }
 
 /* -- Columns ----------------------------------------------------------------------------- */
@@ -390,8 +310,7 @@ static int find_namesakes(bloom_vtab *vtab, const bloom_source *source, bloom_vt
 
 int bloom_vtab_read_source(bloom_vtab *vtab, bloom_vtab_args *args, bloom_vtab_layout *layout){
   bloom_source source;
-  const bloom_follower follower = bloom_vtab_follower(vtab);
-  int i, rc = bloom_source_read(&follower, args->table, 1, &source, &vtab->base.zErrMsg);
+  int i, rc = bloom_source_read(bloom_vtab_follower(vtab), args->table, 1, &source);
   if( rc==SQLITE_OK ) rc = replace_name(&args->table, source.name);
   sqlite3_free(args->default_value);
   sqlite3_free(args->id);
@@ -445,8 +364,7 @@ char *bloom_vtab_keys_sql(const bloom_vtab *vtab, const bloom_vtab_args *args, i
 /* Sets vtab->doubt if TEMP has a trigger on the journal, or on a table of that name in TEMP; the
 ** guard of a filter there does not count. */
 static int check_temp(bloom_vtab *vtab){
-  const bloom_follower follower = bloom_vtab_follower(vtab);
-  char *guard_text = bloom_guard_text(&follower);
+  char *guard_text = bloom_guard_text(bloom_vtab_follower(vtab));
   sqlite3_int64 has_trigger = 0;
   const int rc = guard_text ? bloom_sql_integer(vtab->connection, &has_trigger, "SELECT EXISTS("
     "SELECT 1 FROM sqlite_temp_master WHERE CASE type WHEN 'trigger' THEN sql <> %Q END"
@@ -532,12 +450,11 @@ static int check_schema(bloom_vtab *vtab){
 }
 
 int bloom_vtab_open(bloom_vtab *vtab, bloom_vtab_need need){
-  const bloom_follower follower = bloom_vtab_follower(vtab);
   const int is_look_up = need==BLOOM_VTAB_LOOK_UP;
   int rc;
   /* While a reader is open, its file keeps its name. */
   if( !is_look_up || vtab->reader==NULL ){
-    rc = bloom_database_locate(&follower, vtab->file, &vtab->schema, &vtab->base.zErrMsg);
+    rc = bloom_database_locate(bloom_vtab_follower(vtab), vtab->file, &vtab->schema);
     if( rc!=SQLITE_OK ){
       vtab->is_checked = vtab->has_layout = 0;
       bloom_vtab_close_reader(vtab);
