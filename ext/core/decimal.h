@@ -1,9 +1,6 @@
 /*
 ** An integer's decimal text, as SQL's CAST(x AS TEXT) returns it: by the default rule these are
 ** the key bytes of an INTEGER.
-**
-** Eight digits are rendered side by side, in the bytes of a word: the text stays in registers, so
-** that hashing it needs no round trip through memory.
 */
 #ifndef BLOOM_CORE_DECIMAL_H
 #define BLOOM_CORE_DECIMAL_H
@@ -15,13 +12,8 @@
 #include "debug.h"
 #include "numeric.h"
 
-/* Room for a text: -9223372036854775808 has 20 bytes, and three words are written. */
+/* Room for a text: -9223372036854775808 has 20 bytes, and up to three words are written. */
 #define BLOOM_DECIMAL_MAX_BYTES 24
-
-/* Returns the number of digits '0' in front of the first other one, or of the last. */
-static inline unsigned bloom_leading_zeros(uint64_t text){
-  return bloom_num_low_zeros64((text ^ 0x3030303030303030u) | (uint64_t)1 << 56) / 8;
-}
 
 /* Returns eight decimal digits of value < 10^8 as text, the first in the lowest byte: two numbers
 ** of four digits are split into four of two, and those into eight.  x*10486 >> 20 is x / 100 below
@@ -35,25 +27,24 @@ static inline uint64_t bloom_eight_digits(uint32_t value){
   return (tens | (text - 10*tens) << 8) + 0x3030303030303030u;
 }
 
-/* Does what bloom_decimal_words() does, for values that are negative or have nine digits or
-** more. */
-unsigned bloom_decimal_words_long(int64_t value, uint64_t text[3]);
-
-/*
-** Writes value's text to text[], eight bytes a word, the first byte in the lowest place,
-** with zeros after the last byte.  Returns the number of bytes, 1..20.
-*/
-static inline unsigned bloom_decimal_words(int64_t value, uint64_t text[3]){
-  unsigned num_leading;
-  if( (uint64_t)value>=100000000 ) return bloom_decimal_words_long(value, text);
-  text[0] = bloom_eight_digits((uint32_t)value);
-  text[1] = text[2] = 0;
-  num_leading = bloom_leading_zeros(text[0]);
-  text[0] >>= 8*num_leading;
-  return 8 - num_leading;
+/* Writes value's text to the end of room, without a terminator.  Returns where it begins, and sets
+** *num_bytes to its length, 1..20. */
+static inline const uint8_t *bloom_decimal(int64_t value, uint8_t room[BLOOM_DECIMAL_MAX_BYTES],
+                                           size_t *num_bytes){
+  /* Negated as unsigned: -INT64_MIN does not fit in int64_t. */
+  uint64_t rest = value<0 ? 0 - (uint64_t)value : (uint64_t)value, digits;
+  size_t begin = BLOOM_DECIMAL_MAX_BYTES;
+  do{
+    digits = bloom_eight_digits((uint32_t)(rest % 100000000));
+    begin -= 8;
+    bloom_store64_le(room + begin, digits);
+    rest /= 100000000;
+  }while( rest );
+  /* The zeros in front of the first other digit, or of the last. */
+  begin += bloom_num_low_zeros64((digits ^ 0x3030303030303030u) | (uint64_t)1 << 56) / 8;
+  if( value<0 ) room[--begin] = '-';
+  *num_bytes = BLOOM_DECIMAL_MAX_BYTES - begin;
+  return room + begin;
 }
-
-/* Writes value to text, without a terminator; returns the length, 1..20 bytes. */
-size_t bloom_decimal(int64_t value, uint8_t text[BLOOM_DECIMAL_MAX_BYTES]);
 
 #endif

@@ -31,8 +31,7 @@ int bloom_key_bytes_arg(sqlite3_context *context, sqlite3_value *value, uint8_t 
   const bloom_key_kind kind = bloom_key_of(value, key);
   if( kind==BLOOM_KEY_NOMEM ) sqlite3_result_error_nomem(context);
   if( kind!=BLOOM_KEY_INTEGER ) return kind==BLOOM_KEY_BYTES;
-  key->num_bytes = bloom_decimal(key->integer, decimal);
-  key->bytes = decimal;
+  key->bytes = bloom_decimal(key->integer, decimal, &key->num_bytes);
   return 1;
 }
 

@@ -16,17 +16,21 @@
 
 static void check(int64_t value){
   char expected[32];
-  uint8_t text[BLOOM_DECIMAL_MAX_BYTES + 8];
+  uint8_t room[8 + BLOOM_DECIMAL_MAX_BYTES + 8];
+  const uint8_t *text;
   const size_t length = (size_t)snprintf(expected, sizeof(expected), "%" PRId64, value);
   size_t num_bytes, i;
-  memset(text, '#', sizeof(text));
-  num_bytes = bloom_decimal(value, text);
+  memset(room, '#', sizeof(room));
+  text = bloom_decimal(value, room + 8, &num_bytes);
   if( num_bytes!=length || memcmp(text, expected, length)!=0 ){
     fail_msg("%s is written as %zu bytes %.*s", expected, num_bytes,
-             (int)(num_bytes<sizeof(text) ? num_bytes : sizeof(text)), (const char*)text);
+             (int)(num_bytes<sizeof(room) ? num_bytes : sizeof(room)), (const char*)text);
   }
-  for(i=BLOOM_DECIMAL_MAX_BYTES; i<sizeof(text); i++){
-    if( text[i]!='#' ) fail_msg("%s: byte %zu after its room is written", expected, i - BLOOM_DECIMAL_MAX_BYTES);
+  assert_true(text + num_bytes==room + 8 + BLOOM_DECIMAL_MAX_BYTES);
+  for(i=0; i<8; i++){
+    if( room[i]!='#' || room[8 + BLOOM_DECIMAL_MAX_BYTES + i]!='#' ){
+      fail_msg("%s: a byte beside its room is written", expected);
+    }
   }
   if( bloom_leveldb_hash_int64(value)!=bloom_leveldb_hash((const uint8_t*)expected, length) ){
     fail_msg("%s is not hashed as its text", expected);

@@ -160,8 +160,10 @@ static int bloomfile_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *
 /* -- Testing ------------------------------------------------------------------ */
 
 static bloom_hash_value bloomfile_hash_int64(int64_t key){
-  uint8_t text[BLOOM_DECIMAL_MAX_BYTES];
-  return bloom_xxh64(text, bloom_decimal(key, text));
+  uint8_t room[BLOOM_DECIMAL_MAX_BYTES];
+  size_t num_bytes;
+  const uint8_t *text = bloom_decimal(key, room, &num_bytes);
+  return bloom_xxh64(text, num_bytes);
 }
 
 /* Returns fewer than 8 bytes as a word.  4 bytes, as in narrow files, are one load. */

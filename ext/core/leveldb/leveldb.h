@@ -63,20 +63,12 @@ static inline uint32_t bloom_leveldb_hash(const uint8_t *key, size_t num_bytes){
   return hash;
 }
 
-/* Returns the hash of an integer's decimal text, rendered and hashed in registers. */
+/* Returns the hash of an integer's decimal text. */
 static inline uint32_t bloom_leveldb_hash_int64(int64_t value){
-  uint64_t text[3];
-  unsigned num_bytes = bloom_decimal_words(value, text);
-  uint32_t hash = LEVELDB_HASH_SEED ^ (num_bytes * LEVELDB_HASH_MULTIPLIER);
-  int i;
-  for(i=0; i<2; i++, num_bytes-=8){
-    hash = bloom_leveldb_hash_word(hash, (uint32_t)text[i], num_bytes>=4 ? 16 : 24);
-    if( num_bytes<=4 ) return hash;
-    hash = bloom_leveldb_hash_word(hash, (uint32_t)(text[i] >> 32), num_bytes>=8 ? 16 : 24);
-    if( num_bytes<=8 ) return hash;
-  }
-  /* 20 bytes at most: the third word has four. */
-  return bloom_leveldb_hash_word(hash, (uint32_t)text[2], num_bytes>=4 ? 16 : 24);
+  uint8_t room[BLOOM_DECIMAL_MAX_BYTES];
+  size_t num_bytes;
+  const uint8_t *text = bloom_decimal(value, room, &num_bytes);
+  return bloom_leveldb_hash(text, num_bytes);
 }
 
 /* -- Kernels ------------------------------------------------------------------ */

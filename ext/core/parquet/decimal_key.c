@@ -125,8 +125,10 @@ size_t bloom_decimal_key_of_text(const bloom_decimal_type *type, const uint8_t *
 
 size_t bloom_decimal_key_of_int64(const bloom_decimal_type *type, int64_t number,
                                   uint8_t key[BLOOM_DECIMAL_KEY_MAX_BYTES]){
-  uint8_t text[BLOOM_DECIMAL_MAX_BYTES];
-  return bloom_decimal_key_of_text(type, text, bloom_decimal(number, text), key);
+  uint8_t room[BLOOM_DECIMAL_MAX_BYTES];
+  size_t num_bytes;
+  const uint8_t *text = bloom_decimal(number, room, &num_bytes);
+  return bloom_decimal_key_of_text(type, text, num_bytes, key);
 }
 
 /* Writes the key of the decimal nearest to a REAL.  10^22 is the largest power of ten that a

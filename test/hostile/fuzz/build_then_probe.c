@@ -39,9 +39,11 @@ static void add_key(key_list *list, const uint8_t *bytes, size_t num_bytes){
 static void add_integer(key_list *list, int64_t value){
   char text[32];
   uint8_t decimal[BLOOM_DECIMAL_MAX_BYTES];
+  size_t num_bytes;
   const size_t num_chars = (size_t)snprintf(text, sizeof(text), "%" PRId64, value);
   const uint32_t hash = reference_hash((const uint8_t*)text, num_chars);
-  FUZZ_CHECK(bloom_decimal(value, decimal)==num_chars && memcmp(decimal, text, num_chars)==0);
+  const uint8_t *written = bloom_decimal(value, decimal, &num_bytes);
+  FUZZ_CHECK(num_bytes==num_chars && memcmp(written, text, num_chars)==0);
   FUZZ_CHECK(bloom_leveldb_hash_int64(value)==hash);
   add_key(list, (const uint8_t*)text, num_chars);
 }
