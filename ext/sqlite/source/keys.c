@@ -62,7 +62,7 @@ static int combine(bloom_combined_hashes *hashes, const part_hashes *part, int m
 
 /* Counts the units of a number, and returns 1 if it is known by its cell. */
 static int is_cell(const bloom_key_rules *rules, int column, int is_number, int *num_units){
-  if( !rules->has_cells || !is_number ) return 0;
+  if( rules->num_columns<=BLOOM_MAX_SURE_COLUMNS || !is_number ) return 0;
   *num_units += rules->columns[column].kind==BLOOM_COLUMN_NUMBER ? 1 : 2;
   return *num_units>MAX_EXACT_UNITS;
 }
@@ -133,9 +133,7 @@ static int hash_plain_tuple(
     if( is_cell(rules, i, may_equal_number(&value), &num_units) ) return SQLITE_OK;
     hash = hash_of_two(hash, part.hashes[0]);
   }
-  assert(hashes->num_hashes<BLOOM_MAX_QUERY_HASHES);
   hashes->hashes[hashes->num_hashes++] = hashes->first = hash;
-  if( bloom_keys_may_overflow(rules) ) hashes->hashes[hashes->num_hashes++] = BLOOM_OVERFLOW_HASH;
   return SQLITE_OK;
 }
 
@@ -196,7 +194,7 @@ static int hash_columns(
   const uint8_t *bytes, const uint8_t *end, bloom_combined_hashes *hashes
 ){
   const int is_query = reader!=NULL;
-  const int max_hashes = is_query ? BLOOM_MAX_QUERY_HASHES - 1 : MAX_STORED;
+  const int max_hashes = is_query ? BLOOM_MAX_QUERY_HASHES : MAX_STORED;
   bloom_tuple_value value;
   int i, fits = 1, num_units = 0;
   hashes->num_hashes = 1;
@@ -221,8 +219,8 @@ static int hash_columns(
     }else{
       /* A TEXT in a column of numbers, such as '5' with a NUL, would have more hashes than one unit
       ** has. */
-      const int is_one_unit = rules->has_cells && is_number && wanted==NULL
-        && rule.kind==BLOOM_COLUMN_NUMBER;
+      const int is_one_unit = rules->num_columns>BLOOM_MAX_SURE_COLUMNS && is_number
+        && wanted==NULL && rule.kind==BLOOM_COLUMN_NUMBER;
       rc = hash_value(NULL, rule, parts[i], is_one_unit ? BLOOM_TO_STORE_NUMBER : BLOOM_TO_STORE,
                       &part, wanted);
     }
@@ -232,13 +230,10 @@ static int hash_columns(
     hashes->first = hash_of_two(hashes->first, part.hashes[0]);
     if( fits ) fits = combine(hashes, wanted ? wanted : &part, max_hashes);
   }
-  assert(fits || is_query || !rules->has_cells);
+  assert(fits || is_query);
   if( !fits ){
-    hashes->is_maybe = is_query;
+    hashes->is_maybe = 1;
     hashes->num_hashes = 0;
-  }
-  if( !fits || (is_query && bloom_keys_may_overflow(rules)) ){
-    hashes->hashes[hashes->num_hashes++] = BLOOM_OVERFLOW_HASH;
   }
   return SQLITE_OK;
 }

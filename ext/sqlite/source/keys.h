@@ -6,8 +6,7 @@
 **
 ** Their number is bounded.  Of a key of more than three columns only the first numbers have all
 ** their hashes, and the others their cells: all sides know which.  A key that would still be looked
-** for by too many hashes may be there.  Filters of bloom 1.2.0 have no cells: a key that would be
-** stored by too many hashes is stored by one that all keys are looked for by.
+** for by too many hashes may be there.
 */
 #ifndef BLOOM_SQLITE_SOURCE_KEYS_H
 #define BLOOM_SQLITE_SOURCE_KEYS_H
@@ -19,20 +18,11 @@
 /* The rules of a key's columns.  None: a key is what the encoding takes it for. */
 typedef struct bloom_key_rules {
   int num_columns;
-  int has_cells; /* many numbers are known by their cells; else the filter is of bloom 1.2.0 */
   bloom_equality columns[BLOOM_MAX_KEY_COLUMNS];
 } bloom_key_rules;
 
-/* Keys of more columns have cells. */
+/* In keys of more columns many numbers are known by their cells. */
 #define BLOOM_MAX_SURE_COLUMNS 3
-
-/* The hash that keys with too many hashes are stored by where there are no cells. */
-#define BLOOM_OVERFLOW_HASH 0x6f766572666c6f77u
-
-/* Returns 1 if all keys are looked for by BLOOM_OVERFLOW_HASH, too. */
-static inline int bloom_keys_may_overflow(const bloom_key_rules *rules){
-  return rules->num_columns>BLOOM_MAX_SURE_COLUMNS && !rules->has_cells;
-}
 
 /* A key: the columns of a tuple one by one, or a value, which of a tuple is bloom_tuple()'s. */
 typedef struct bloom_key_values {

@@ -406,18 +406,6 @@ static int find_room(bloom_vtab *vtab, int *wants_room){
   return rc;
 }
 
-/* Sets *doubt if every key may be in a filter of bloom 1.2.0: making it again ends that, and a
-** plain 'merge' does so. */
-static int find_overflow(bloom_vtab *vtab, bloom_vtab_doubt *doubt){
-  const bloom_combined_hashes overflow = {.num_hashes = 1, .hashes = {BLOOM_OVERFLOW_HASH}};
-  int may_contain = 0, rc = SQLITE_OK;
-  if( bloom_keys_may_overflow(&vtab->layout.rules) ){
-    rc = bloom_vtab_test_pages(vtab, &overflow, &may_contain);
-  }
-  if( may_contain ) *doubt = BLOOM_VTAB_OVERFLOW;
-  return rc;
-}
-
 /* A plain 'merge' looks at the headers of so many pages, for damage: 1 ms. */
 #define FEW_PAGES 1024
 
@@ -437,10 +425,9 @@ static int merge_keys(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_doubt
     if( bloom_vtab_num_pages(&vtab->layout, 0)<=FEW_PAGES ){
       rc = bloom_vtab_read_layer(vtab, &vtab->layout, 0, &sums, NULL);
     }
-    if( rc==SQLITE_OK ) rc = find_overflow(vtab, doubt);
-    if( rc==SQLITE_OK && !*doubt ) rc = find_room(vtab, &wants_room);
+    if( rc==SQLITE_OK ) rc = find_room(vtab, &wants_room);
   }
-  if( rc!=SQLITE_OK || *doubt ) return rc;
+  if( rc!=SQLITE_OK ) return rc;
   if( wants_room ) return rebuild(vtab, 1, 0, 0);
   layout = vtab->layout;
   bloom_vtab_close_reader(vtab);
@@ -525,8 +512,7 @@ int bloom_vtab_merge(bloom_vtab *vtab, sqlite3_int64 max_rows){
   }
   rc = bloom_vtab_open(vtab, BLOOM_VTAB_DOUBT);
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_layout(vtab);
-  doubt = rc==SQLITE_OK ? vtab->doubt : BLOOM_VTAB_CERTAIN;
-  if( rc==SQLITE_OK && !doubt && vtab->layout.is_healing ) doubt = BLOOM_VTAB_HEALING;
+  doubt = rc==SQLITE_OK ? bloom_vtab_doubt_of_merge(vtab) : BLOOM_VTAB_CERTAIN;
   if( rc==SQLITE_OK && !doubt ) rc = bloom_vtab_failure(vtab, merge_keys(vtab, max_rows, &doubt));
   if( doubt || (rc==SQLITE_CORRUPT_VTAB && !vtab->connection->is_running) ){
     rc = heal(vtab, max_rows, doubt, rc);

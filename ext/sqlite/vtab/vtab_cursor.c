@@ -207,11 +207,6 @@ static int read_snapshot(bloom_vtab *vtab, vtab_snapshot **result){
     snapshot_free(snapshot);
     return rc;
   }
-  if( !snapshot->doubt && bloom_keys_may_overflow(&snapshot->layout.rules)
-      && (bloom_hash_set_has(&snapshot->unmerged, BLOOM_OVERFLOW_HASH)
-          || bloom_encoding_parquet.may_contain(&snapshot->filters[0], BLOOM_OVERFLOW_HASH)) ){
-    snapshot->doubt = BLOOM_VTAB_OVERFLOW;
-  }
   *result = snapshot;
   return SQLITE_OK;
 }

@@ -70,6 +70,7 @@ typedef struct bloom_vtab_layout {
                               ** not known, as bloom 1.2.0 made or merged the filter */
   int is_healing;             /* 'merge=N' repairs the filter: its pages lack keys of rows */
   sqlite3_int64 next_id;      /* from this id on */
+  int is_of_1_2_0;            /* and its key has so many columns that the hashes were others then */
   int has_chain;              /* each row of the journal has bits of the r of the row before it */
 } bloom_vtab_layout;
 
@@ -91,7 +92,7 @@ typedef enum bloom_vtab_doubt {
   /* 'merge' repairs these: */
   BLOOM_VTAB_NO_TRIGGERS, BLOOM_VTAB_OLD_GUARD, BLOOM_VTAB_NO_GUARD, BLOOM_VTAB_NO_JOURNAL,
   BLOOM_VTAB_OTHER_JOURNAL, BLOOM_VTAB_HAS_OTHERS, BLOOM_VTAB_NO_COLUMN, BLOOM_VTAB_OTHER_COLUMN,
-  BLOOM_VTAB_BROKEN_JOURNAL, BLOOM_VTAB_OVERFLOW, BLOOM_VTAB_HEALING
+  BLOOM_VTAB_BROKEN_JOURNAL, BLOOM_VTAB_OF_1_2_0, BLOOM_VTAB_HEALING
 } bloom_vtab_doubt;
 
 /* What look-ups know of the journal: vtab_journal.c. */
@@ -316,12 +317,18 @@ typedef enum bloom_vtab_need {
 ** below asks again, but a look-up whose statements were compiled anew. */
 int bloom_vtab_open(bloom_vtab *vtab, bloom_vtab_need need);
 
-/* Returns the doubt of a look-up that has read the layout: its pages may be those of a merge that
-** another connection rolls back, or lack keys that 'merge=N' has not come to. */
+/* Returns the doubt of a 'merge' that has read the layout: pages may lack keys that 'merge=N' has
+** not come to. */
+static inline bloom_vtab_doubt bloom_vtab_doubt_of_merge(const bloom_vtab *vtab){
+  return vtab->doubt ? vtab->doubt : vtab->layout.is_healing ? BLOOM_VTAB_HEALING
+    : vtab->layout.is_of_1_2_0 ? BLOOM_VTAB_OF_1_2_0 : BLOOM_VTAB_CERTAIN;
+}
+
+/* Returns that of a look-up: the pages may be those of a merge that another connection rolls
+** back. */
 static inline bloom_vtab_doubt bloom_vtab_doubt_of_reader(const bloom_vtab *vtab){
-  return vtab->doubt ? vtab->doubt
-    : vtab->is_uncommitted ? BLOOM_VTAB_UNCOMMITTED
-    : vtab->layout.is_healing ? BLOOM_VTAB_HEALING : BLOOM_VTAB_CERTAIN;
+  return !vtab->doubt && vtab->is_uncommitted ? BLOOM_VTAB_UNCOMMITTED
+    : bloom_vtab_doubt_of_merge(vtab);
 }
 
 /* Returns the note for a doubt, to be freed. */

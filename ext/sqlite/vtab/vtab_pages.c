@@ -312,14 +312,13 @@ static int code_layout(bloom_vtab_layout *layout, uint8_t *bytes, int is_reading
 
 /* Returns 0 if the bytes are no layout. */
 static int get_layout(uint8_t *bytes, bloom_vtab_layout *layout){
-  const int has_cells = memcmp(bytes, layout_magic_cells, sizeof(layout_magic_cells))==0;
   const int is_healing = memcmp(bytes, layout_magic_healing, sizeof(layout_magic_healing))==0;
+  const int is_plain = memcmp(bytes, layout_magic, sizeof(layout_magic))==0;
   *layout = (bloom_vtab_layout){.is_healing = is_healing};
-  if( !(has_cells || is_healing || memcmp(bytes, layout_magic, sizeof(layout_magic))==0)
+  if( !(is_plain || is_healing || memcmp(bytes, layout_magic_cells, sizeof(layout_magic_cells))==0)
       || bloom_load64_le(bytes + CHECKSUM_AT)!=bloom_checksum(bytes, CHECKSUM_AT)
       || !code_layout(layout, bytes, 1) ) return 0;
-  layout->rules.has_cells =
-    has_cells || (is_healing && layout->rules.num_columns>BLOOM_MAX_SURE_COLUMNS);
+  layout->is_of_1_2_0 = is_plain && layout->rules.num_columns>BLOOM_MAX_SURE_COLUMNS;
   return 1;
 }
 
@@ -368,7 +367,8 @@ int bloom_vtab_write_layout(bloom_vtab *vtab, const bloom_vtab_layout *layout){
   assert(is_good);
   (void)is_good;
   memcpy(bytes, layout->is_healing ? layout_magic_healing
-    : layout->rules.has_cells ? layout_magic_cells : layout_magic, sizeof(layout_magic));
+    : layout->rules.num_columns>BLOOM_MAX_SURE_COLUMNS ? layout_magic_cells : layout_magic,
+         sizeof(layout_magic));
   bloom_store64_le(bytes + CHECKSUM_AT, bloom_checksum(bytes, CHECKSUM_AT));
   return bloom_blob_write_row(pages_place(vtab), 1, bytes, sizeof(bytes));
 }

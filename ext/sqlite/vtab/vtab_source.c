@@ -318,7 +318,6 @@ int bloom_vtab_read_source(bloom_vtab *vtab, bloom_vtab_args *args, bloom_vtab_l
   if( rc==SQLITE_OK && source.id_column>=0 ) rc = replace_name(&args->id, source.id_name);
   layout->default_checksum = 0;
   layout->rules.num_columns = args->num_columns;
-  layout->rules.has_cells = args->num_columns>BLOOM_MAX_SURE_COLUMNS;
   for(i=0; i<args->num_columns && rc==SQLITE_OK; i++){
     const bloom_source_column *column = NULL;
     rc = find_key_column(vtab, &source, &args->columns[i], &column);
@@ -494,7 +493,7 @@ static const char *const doubt_texts[] = {
   [BLOOM_VTAB_OTHER_COLUMN] = "its column changed its type, collation or DEFAULT",
   [BLOOM_VTAB_BROKEN_JOURNAL] = "its journal does not have the rows that its triggers wrote",
   [BLOOM_VTAB_HEALING] = "'merge=N' has not repaired it to the end",
-  [BLOOM_VTAB_OVERFLOW] = "bloom 1.2.0 made it, and a key has too many numbers"
+  [BLOOM_VTAB_OF_1_2_0] = "bloom 1.2.0 made it, of more than three columns"
 };
 
 char *bloom_vtab_say_doubt(const bloom_vtab *vtab, bloom_vtab_doubt doubt){
