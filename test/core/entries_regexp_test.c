@@ -104,11 +104,11 @@ TEST(ends_of_literals){
 TEST(quantifiers){
   static const regexp_case cases[] = {
     {"abcd+efg", "abcd;efg"}, {"abcd*efg", "abc;efg"}, {"abcd?efg", "abc;efg"},
-    {"abcd{1}efg", "abcd;efg"}, {"abcd{2,}efg", "abcd;efg"}, {"abcd{10,20}efg", "abcd;efg"},
+    {"abcd{1}efg", "abc;efg"}, {"abcd{2,}efg", "abc;efg"}, {"abcd{10,20}efg", "abc;efg"},
     {"abcd{0}efg", "abc;efg"}, {"abcd{00,3}efg", "abc;efg"}, {"abcd{0,}efg", "abc;efg"},
-    {"abcd{,3}efg", "abc;efg"}, {"abcd{}efg", "abc;efg"}, {"abcd{ 2 }efg", "abc;efg"},
-    {"abcd{2, 3}efg", "abc;efg"}, {"abcd{2,3,4}efg", "abc;efg"}, {"abcd{efg", "abc;efg"},
-    {"abcd{2efg", "abc;2efg"}, {"abcd{", "abc"}, {"abcd\\.+efg", "abcd.;efg"},
+    {"abcd{,3}efg", "abc;efg"}, {"abcd{}efg", "abc;efg"}, {"abcd{ 2 }efg", ""},
+    {"abcd{2, 3}efg", ""}, {"abcd{2,3,4}efg", "abc;efg"}, {"abcd{efg", "abc;efg"},
+    {"abcd{2efg", "abc;efg"}, {"abcd{", "abc"}, {"abcd\\.+efg", "abcd.;efg"},
     {"abcd\\.*efg", "abcd;efg"},
     /* The regex of Python allows for an error. */
     {"(?:abcd){e<=1}efg", ""}, {"abcd{s}", ""}, {"abcd{2x}efg", ""}, {"abcd{x(2)}efg", ""},
@@ -127,14 +127,14 @@ TEST(escapes){
     {"abc\\ddef\\bghi\\Ajkl", "abc;def;ghi;jkl"},
     {"abc\\d+def\\w*ghi\\s{2}jkl", "abc;def;ghi;jkl"},
     {"abc\\<def\\>ghi\\'jkl\\`mno", "abc;def;ghi;jkl;mno"},
-    {"abc\\pLdef\\PNghi\\p{Lu}jkl\\p1mno", "abc;def;ghi;jkl;1mno"},
-    {"abc\\x41bcdefghi\\u00e9jkl\\U0001f600mno", "abc;ghi;jkl;mno"},
-    {"abc\\x4ghidef", "abc;ghidef"}, {"abc\\x41 def", "abc; def"},
-    {"abc\\x{e9}def\\b{wb}ghi\\N{DIGIT ONE}jkl\\o{101}mno", "abc;def;ghi;jkl;mno"},
-    {"abc\\123456def\\0ghi", "abc;def;ghi"}, {"abc\\ndef\\tghi", "abc;def;ghi"},
-    {"abc\\\tdef", "abc;def"}, {"abc\\p{L}{0}def", "abc;def"}, {"abc\\Qdef", ""},
+    {"abc\\pLdef\\PNghi\\p{Lu}jkl\\p1mno", ""},
+    {"abc\\x41bcdefghi\\u00e9jkl\\U0001f600mno", ""},
+    {"abc\\x4ghidef", ""}, {"abc\\x41 def", ""},
+    {"abc\\x{e9}def\\b{wb}ghi\\N{DIGIT ONE}jkl\\o{101}mno", ""},
+    {"abc\\123456def\\0ghi", ""}, {"abc\\ndef\\tghi", "abc;def;ghi"},
+    {"abc\\\tdef", ""}, {"abc\\p{L}{0}def", ""}, {"abc\\Qdef", ""},
     {"abc\\Qdef\\E", ""}, {"abc\\E", ""}, {"(abc)\\k<1>", ""}, {"(abc)\\g{1}", ""},
-    {"abc\\cA", ""}, {"abc\\C", ""}, {"abc\\", ""}, {"abc\\\xc3\xa9", ""}, {"abc\\d{2", ""},
+    {"abc\\cA", ""}, {"abc\\C", ""}, {"abc\\", ""}, {"abc\\\xc3\xa9", ""}, {"abc\\d{2", "abc"},
     {"abc\\d{a|b}", ""}, {"(abc\\d{a)b}", ""}, {"abc\\d{a)b}", ""}, {"abc\\d{a(b}", ""},
     {"abc\\d{a[b}", ""}, {"abc\\d{a\\}b", ""},
   };
@@ -146,12 +146,12 @@ TEST(classes){
     {"abc[def]ghi", "abc;ghi"}, {"abc[^def]*ghi[a-z]{2}jkl", "abc;ghi;jkl"}, {"abc[]", ""},
     {"abc[]a]def", ""}, {"abc[^]a]def", ""}, {"abc[^]def", ""}, {"abc[def", ""},
     {"abc[a[b]c]def", ""}, {"abc[a[.b.]c]def", ""},
-    {"abc[[:alpha:]_]def[[:^alpha:]]ghi", "abc;def;ghi"}, {"abc[[:alpha]def]", ""},
+    {"abc[[:alpha:]_]def[[:^alpha:]]ghi", ""}, {"abc[[:alpha]def]", ""},
     {"abc[[:alpha:x]def]", ""}, {"abc[|()]def", "abc;def"}, {"abc[\\w\\-.|(\\d]def", "abc;def"},
-    {"abc[\\]x]def[\\\\]ghi", "abc;def;ghi"},
+    {"abc[\\]x]def", ""}, {"abc[\\[x]def", ""}, {"abc[\\\\]def", "abc;def"}, {"abc[\\w.-]def[\\s]ghi", "abc;ghi"},
     /* In SQLite's shell - and ] may be a range, and the class goes on to the next ]. */
     {"abc[x-]def", "abc;def"}, {"abc[-]def[g]hij", "abc;def;hij"}, {"abc[^-]def[g]hij", "abc;def;hij"},
-    {"abc[x-]def[g]hij", "abc;hij"}, {"abc[--]def]hij", "abc;hij"}, {"abc[x-]def[^g]hij", "abc;hij"},
+    {"abc[x-]def[g]hij", "abc;hij"}, {"abc[--]def]hij", ""}, {"abc[x-]def[^g]hij", "abc;hij"},
     {"abc[x-]def[g-]hij[k]lmn", "abc;lmn"}, {"abc[x-]d|ef[g]hij", ""}, {"abc[x-]d(e)[g]hij", ""},
     {"abc[x-]def[]g]hij", ""}, {"abc[x-]def[^]g]hij", ""}, {"abc[x-]def[g[h]hij", ""}, {"abc[x-]\\d[g]hij", ""},
     /* Where a class may have ended in another dialect. */
@@ -167,12 +167,12 @@ TEST(classes){
 TEST(groups){
   static const regexp_case cases[] = {
     {"abc(def)ghi", "abc;def;ghi"}, {"abc(?:def)ghi", "abc;def;ghi"},
-    {"abc(?>def)(?=ghi)(?<=jkl)", "abc;def;ghi;jkl"},
-    {"(?P<n1_>abc)(?<n>def)(?'n'ghi)", "abc;def;ghi"}, {"(?Pn>abc)def", ""}, {"(?P<n", ""},
-    {"abc(?!def)(?<!ghi)jkl", "abc;jkl"}, {"abc(?!(def)+)jkl", "abc;jkl"},
-    {"abc(def)+ghi(jkl){2,}", "abc;def;ghi;jkl"},
+    {"abc(?>def)(?=ghi)(?<=jkl)", ""},
+    {"(?P<n1_>abc)(?<n>def)(?'n'ghi)", ""}, {"(?Pn>abc)def", ""}, {"(?P<n", ""},
+    {"abc(?!def)(?<!ghi)jkl", ""}, {"abc(?!(def)+)jkl", ""},
+    {"abc(def)+ghi(jkl){2,}", "abc;def;ghi"},
     {"abc(def)*ghi(jkl)?(mno){0,2}(pqr)+?", "abc;ghi"},
-    {"(?m)abc(?s)def(?-u)ghi(?msuaULJ-)", "abc;def;ghi"},
+    {"(?m)abc(?s)def(?-u)ghi(?msuaULJ-)", ""},
     {"((((((((((((((((((((abc))))))))))))))))))))", "abc"},
     {"(((((((((((((((((((((abc)))))))))))))))))))))", ""}, {"abc(", ""}, {"abc(def", ""},
     {"abc)def", ""}, {"abc(?", ""}, {"abc(?)def", ""}, {"abc(?m)+def", ""}, {"abc(?m){2}def", ""},
@@ -190,11 +190,11 @@ TEST(beginnings){
   static const regexp_case cases[] = {
     {"^abc", "^abc"}, {"^ab", "^ab"}, {"^a", ""}, {"^", ""}, {"^abc.def", "^abc;def"}, {"^abc+def", "^abc;def"}, {"^ab?cde", "cde"},
     {"^a?bcd", "bcd"}, {"^.abc", "abc"}, {"^\\babc", "abc"}, {"^\\\\abc", "^\\abc"}, {"^[ab]cde", "cde"}, {"^\\.abc", "^.abc"},
-    {"(?i)^abc", "^abc"}, {"(?s)(?i)^abc", "^abc"}, {"(?:)^abc", "abc"}, {"a^bcd", "bcd"}, {"^abc|def", "^abc|def"}, {"abc|^def", "abc|def"},
+    {"(?i)^abc", "^abc"}, {"(?si)^abc", "^abc"}, {"(?s)(?i)^abc", ""}, {"(?:)^abc", "abc"}, {"a^bcd", "bcd"}, {"^abc|def", "^abc|def"}, {"abc|^def", "abc|def"},
     {"(^abc)", "abc"}, {"^(abc|def)ghi", "^abc;ghi|^def;ghi"}, {"^(ab|cd)", "^ab|^cd"}, {"^((ab)|cd)efg", "^ab;efg|^cd;efg"},
-    {"^(abc)?def", "def"}, {"^(abc)+def", "^abc;def"}, {"^(|abc)def", "def"}, {"^()abc", "abc"}, {"^(?=abc)def", "^abc;def"}, {"^(?!abc)def", "def"},
-    {"^^abc", "abc"}, {"^*abc", ""}, {"^{2}abc", ""}, {"^(?i)abc", "^abc"}, {"^\xc3\xa9" "ab", "^\xc3\xa9" "ab"}, {"^a\xc3\xa9.", ""},
-    {"(?m)^abc", "abc"}, {"^abc(?m)", "abc"}, {"^abc(?-m)", "abc"}, {"^ab(?im)", ""},
+    {"^(abc)?def", "def"}, {"^(abc)+def", "^abc;def"}, {"^(|abc)def", "def"}, {"^()abc", "abc"}, {"^(?=abc)def", ""}, {"^(?!abc)def", ""},
+    {"^^abc", "abc"}, {"^*abc", ""}, {"^{2}abc", ""}, {"^(?i)abc", ""}, {"^\xc3\xa9" "ab", "^\xc3\xa9" "ab"}, {"^a\xc3\xa9.", ""},
+    {"(?m)^abc", "abc"}, {"^abc(?m)", ""}, {"^abc(?-m)", ""}, {"^ab(?im)", ""},
   };
   static const regexp_case in_any_case[] = {{"^abc", "^abc"}, {"^abkabc", "^ab;abc"}, {"^kabc", "abc"}, {"^abkab", "^ab"}};
   size_t i;
@@ -212,7 +212,7 @@ TEST(ends_of_texts){
     {"abc\\$", "abc$"}, {"abc+$", "abc"}, {"abc.$", "abc"}, {"abc\\b$", "abc"}, {"abcd?$", "abc"}, {"(abc)$", "abc"}, {"(abc$)", "abc"},
     {"abc$def", "abc;def"}, {"abc$$", "abc"}, {"abc$+", ""}, {"def|abc$", "def|abc$;abc|abc\n$;abc"}, {"abc$|def", "abc|def"},
     {"abc\xc3\xa9$", "abc"}, {"\xc3\xa9" "ab$", "\xc3\xa9" "ab$;\xc3\xa9" "ab|\xc3\xa9" "ab\n$;\xc3\xa9" "ab"},
-    {"(?m)abc$", "abc"}, {"abc$(?i)", "abc"}, {"(abc|def)ghi$", "abc;ghi$;ghi|abc;ghi\n$;ghi|def;ghi$;ghi|def;ghi\n$;ghi"},
+    {"(?m)abc$", "abc"}, {"abc$(?i)", ""}, {"(abc|def)ghi$", "abc;ghi$;ghi|abc;ghi\n$;ghi|def;ghi$;ghi|def;ghi\n$;ghi"},
     {"(aaa|bbb|ccc)(ddd|eee|fff)ghi$", "aaa;ddd;ghi|aaa;eee;ghi|aaa;fff;ghi|bbb;ddd;ghi|bbb;eee;ghi|bbb;fff;ghi|ccc;ddd;ghi|ccc;eee;ghi|ccc;fff;ghi"},
   };
   static const regexp_case in_any_case[] = {
@@ -255,16 +255,16 @@ TEST(what_would_make_too_many_terms_is_not_required){
 TEST(letter_cases){
   static const regexp_case cases[] = {
     /* The flag anywhere. */
-    {"abckxyz(?i)", "abc;xyz"}, {"abckxyz(?-i)", "abc;xyz"}, {"ABC(?!(?i))", "abc"},
+    {"abckxyz(?i)", ""}, {"abckxyz(?-i)", ""}, {"ABC(?!(?i))", ""},
   };
   static const regexp_case in_any_case[] = {
     {"ABCdeg", "abcdeg"}, {"abcfdegiabcKdegSabc", "abc;deg;abc;deg;abc"},
     {"abc123_-@", "abc123_-@"}, {"0abc\xc3\xa9" "dxyz0", "0ab;xyz0"},
     {"012\xc3\xa9" "345", "012;345"}, {"abcftabcslabcatlabc", "abc;abc;abcatlabc"},
     /* Across groups and classes. */
-    {"lmn", "lmn"}, {"(lmn)", "lmn"}, {"[s]tabc", "abc"}, {"(?:f)lmno", "mno"},
-    {"(?:0abcn)\xcc\x8c", "0abc"}, {"\xca\xbc(?:nabc0)d", "abc0"}, {"0abcn\\x{30c}", "0abc"},
-    {"\\u02bcnabcd", "abc"}, {"[\\x{2bc}]nabcd", "abc"}, {"\xca\xbc" "0abcd0", "0abcd0"},
+    {"lmnm", "mnm"}, {"(lmnm)", "mnm"}, {"almn", "almn"}, {"[s]tabc", "abc"}, {"(?:f)lmno", "mno"},
+    {"(?:0abcn)\xcc\x8c", "0abc"}, {"\xca\xbc(?:nabc0)d", "abc0"}, {"0abcn\\x{30c}", ""},
+    {"\\u02bcnabcd", ""}, {"[\\x{2bc}]nabcd", ""}, {"\xca\xbc" "0abcd0", "0abcd0"},
   };
   check_cases_in_any_case(in_any_case, COUNT_OF(in_any_case));
   check_cases(cases, COUNT_OF(cases));

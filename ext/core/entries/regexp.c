@@ -8,15 +8,14 @@
 /* A pattern that is being read. */
 typedef struct regexp_reader {
   const uint8_t *next, *end;
-  const uint8_t *first; /* where a ^ is the first item but for flags */
+  const uint8_t *first; /* the first item, behind flags */
   bloom_regexp *result;
-  int flags;       /* BLOOM_REGEXP_..., and those of the pattern, so far */
+  int flags;       /* BLOOM_REGEXP_..., and those of the pattern */
   int is_beginning; /* what comes next, or the open literal, is where a text begins */
   int is_end;       /* a $ behind the open literal is the last byte */
   uint32_t run;    /* where the open literal begins in result->bytes */
-  int has_f;       /* the pattern has an f or s, in either case */
-  int has_foreign; /* it has characters beyond ASCII, or their numbers */
   int depth;       /* of groups */
+  int has_foreign; /* the pattern has characters beyond ASCII */
   int is_unknown;  /* it has something whose meaning is not known here */
 } regexp_reader;
 
@@ -78,14 +77,16 @@ static int regexp_survey(regexp_reader *reader){
   while( text<reader->end ){
     const size_t num_bytes = regexp_character_bytes(text, reader->end);
     if( num_bytes==0 ) return 0;
-    reader->has_f |= regexp_is_one_of(*text, "fFsS");
-    if( num_bytes>1 ) reader->has_foreign = 1;
-    if( *text=='\\' && reader->end - text>1 && regexp_is_one_of(text[1], "xuUNo0123456789") ){
-      reader->has_foreign = 1;
-    }
+    reader->has_foreign |= num_bytes>1;
     text += num_bytes;
   }
   return 1;
+}
+
+/* Returns 1 if a byte is somewhere in what is left. */
+static int regexp_has(const regexp_reader *reader, uint8_t byte){
+  return reader->next<reader->end
+    && memchr(reader->next, byte, (size_t)(reader->end - reader->next))!=NULL;
 }
 
 /* Returns the next byte, 0 at the end. */
@@ -139,15 +140,13 @@ static void regexp_require(const regexp_reader *reader, bloom_regexp_terms *term
 ** may match one character by several: U+01F0 by j and U+030C, U+FB02 by fl.  Perl does so across
 ** the ends of groups and classes, so all of the pattern may be beside the run. */
 static int regexp_is_plain(const regexp_reader *reader, uint32_t i){
-  const uint8_t *bytes = reader->result->bytes;
+  const uint8_t *byte = reader->result->bytes + i;
   const int has_before = i>reader->run, has_behind = i+1<reader->result->num_bytes;
-  const uint8_t byte = bytes[i];
-  if( byte>=0x80 || regexp_is_one_of(byte, "fiks") ) return 0;
-  if( !regexp_is_one_of(byte, REGEXP_LETTERS) ) return 1;
-  if( has_before ? bytes[i-1]>=0x80 : reader->has_foreign ) return 0;
-  if( has_behind ? bytes[i+1]>=0x80 : reader->has_foreign ) return 0;
-  return !regexp_is_one_of(byte, "tl")
-      || !(has_before ? regexp_is_one_of(bytes[i-1], "fs") : reader->has_f);
+  if( *byte>=0x80 || regexp_is_one_of(*byte, "fiks") ) return 0;
+  if( !regexp_is_one_of(*byte, REGEXP_LETTERS) ) return 1;
+  if( has_before ? byte[-1]>=0x80 : reader->has_foreign ) return 0;
+  if( has_behind ? byte[1]>=0x80 : reader->has_foreign ) return 0;
+  return !regexp_is_one_of(*byte, "tl") || (has_before && !regexp_is_one_of(byte[-1], "fs"));
 }
 
 /* Ends the open literal, and requires it. */
@@ -193,175 +192,69 @@ typedef enum regexp_count {
   REGEXP_OPTIONAL
 } regexp_count;
 
-/* Reads what is behind a {. */
-static regexp_count regexp_read_braces(regexp_reader *reader){
-  const uint8_t *const begin = reader->next;
-  int is_nonzero, is_plain;
-  regexp_skip(reader, "0");
-  is_nonzero = regexp_is_one_of(regexp_peek(reader), REGEXP_DIGITS);
-  regexp_skip(reader, REGEXP_DIGITS);
-  regexp_take(reader, ',');
-  regexp_skip(reader, REGEXP_DIGITS);
-  is_plain = regexp_peek(reader)=='}';
-  regexp_skip(reader, REGEXP_DIGITS ", ");
-  if( regexp_take(reader, '}') ) return is_nonzero && is_plain ? REGEXP_REPEATED : REGEXP_OPTIONAL;
-  /* A { that is a character.  With a } behind it, as in {e<=1}, Python's regex module allows for
-  ** errors in what stands before. */
-  if( memchr(begin, '}', (size_t)(reader->end - begin)) ) reader->is_unknown = 1;
-  reader->next = begin;
-  return REGEXP_OPTIONAL;
-}
-
 /* Reads the quantifiers behind an item.  Two may be one that is lazy, as +?, or one behind the
 ** other: (...+)? for POSIX. */
 static regexp_count regexp_read_count(regexp_reader *reader){
   regexp_count count = REGEXP_ONCE;
   while( regexp_is_one_of(regexp_peek(reader), "*+?{") ){
     const uint8_t byte = *reader->next++;
-    const regexp_count next = byte=='{' ? regexp_read_braces(reader)
-      : byte=='+' ? REGEXP_REPEATED : REGEXP_OPTIONAL;
+    const regexp_count next = byte=='+' ? REGEXP_REPEATED : REGEXP_OPTIONAL;
     if( next>count ) count = next;
+    if( byte!='{' ) continue;
+    /* Any of the numbers may be 0.  As {e<=1}, Python's regex module allows for errors in what
+    ** stands before; without a } it is a character. */
+    regexp_skip(reader, REGEXP_DIGITS ",");
+    if( !regexp_take(reader, '}') ) reader->is_unknown |= regexp_has(reader, '}');
   }
   return count;
 }
 
-/* Skips what belongs to a \ that is no literal. */
-static void regexp_skip_escape(regexp_reader *reader){
+/* Takes what is behind a \, if it is one character in all functions.  Returns 0 if not. */
+static int regexp_take_escaped(regexp_reader *reader){
   const uint8_t byte = regexp_peek(reader);
-  /* Quotations, references by name, control characters that take the next one whatever it is. */
-  if( byte==0 || byte>=0x80 || regexp_is_one_of(byte, "QEkgcC") ){
-    reader->is_unknown = 1;
-    return;
-  }
+  if( byte<' ' || byte>=0x7f
+   || (regexp_is_one_of(byte, REGEXP_LETTERS REGEXP_DIGITS "[]")
+       && !regexp_is_one_of(byte, "dDwWsSbBAzZntr")) ) return 0;
   reader->next++;
-  if( byte=='p' || byte=='P' ){
-    if( regexp_is_one_of(regexp_peek(reader), REGEXP_LETTERS) ) reader->next++;
-  }else if( regexp_is_one_of(byte, "xuU") ){
-    regexp_skip(reader, REGEXP_DIGITS "abcdefABCDEF");
-  }else if( regexp_is_one_of(byte, REGEXP_DIGITS) ){
-    regexp_skip(reader, REGEXP_DIGITS);
-  }
-  if( regexp_is_one_of(byte, REGEXP_LETTERS) && regexp_take(reader, '{') ){
-    while( regexp_peek(reader) && !regexp_is_one_of(*reader->next, "}|()[]\\") ) reader->next++;
-    if( !regexp_take(reader, '}') ) reader->is_unknown = 1;
-  }
+  return 1;
 }
 
-/* Skips the rest of [:name:] behind its [.  Returns 0 if it is none. */
-static int regexp_skip_class_name(regexp_reader *reader){
-  if( !regexp_take(reader, ':') ) return 0;
-  regexp_take(reader, '^');
-  regexp_skip(reader, REGEXP_LETTERS);
-  return regexp_take(reader, ':') && regexp_take(reader, ']');
-}
-
-/* Returns 1 if a - is before the ] that was read, and another ] follows.  In SQLite's shell - and ]
-** are a range then, and the class goes on. */
-static int regexp_class_may_go_on(const regexp_reader *reader){
-  return reader->next[-2]=='-'
-    && memchr(reader->next, ']', (size_t)(reader->end - reader->next))!=NULL;
-}
-
-/* Skips what may still belong to a class, up to a ] that ends it in any dialect.  In others it may
-** have another class. */
-static void regexp_skip_class_rest(regexp_reader *reader){
-  int is_in_class = 0;
-  while( !reader->is_unknown ){
-    const uint8_t byte = *reader->next++; /* there is a ] */
-    if( byte==']' ){
-      if( !regexp_class_may_go_on(reader) ) return;
-      is_in_class = 0;
-    }else if( byte=='[' ){
-      regexp_take(reader, '^');
-      reader->is_unknown = is_in_class || regexp_peek(reader)==']';
-      is_in_class = 1;
-    }else{
-      reader->is_unknown = byte==0 || regexp_is_one_of(byte, "|()\\");
-    }
-  }
-}
-
-/* Skips the rest of a class behind its [. */
+/* Skips a class behind its [.  In SQLite's shell a - and the ] behind it are a range, and the class
+** goes on: then the next class, which is one or a part of this one, is skipped, too. */
 static void regexp_skip_class(regexp_reader *reader){
-  int may_have_ended = 0; /* in some dialects: at a \], or at the end of a name */
   const uint8_t *begin;
-  regexp_take(reader, '^');
-  begin = reader->next;
-  /* [] is empty in some dialects, and in others begins a class that has a ]. */
-  if( regexp_peek(reader)==']' ) reader->is_unknown = 1;
-  while( !reader->is_unknown && !regexp_take(reader, ']') ){
-    const uint8_t byte = regexp_peek(reader);
-    if( byte==0 || (may_have_ended && regexp_is_one_of(byte, "|()\\")) ){
-      reader->is_unknown = 1;
-      return;
+  do{
+    regexp_take(reader, '^');
+    for(begin=reader->next; !reader->is_unknown && regexp_peek(reader)!=']'; ){
+      const uint8_t byte = regexp_peek(reader);
+      /* Names of classes, and classes within one, end elsewhere in some dialects. */
+      reader->is_unknown = byte==0 || byte=='[';
+      reader->next += !reader->is_unknown;
+      if( byte=='\\' ) reader->is_unknown = !regexp_take_escaped(reader);
     }
+    /* [] is empty in some dialects, and in others begins a class that has a ]. */
+    reader->is_unknown |= reader->next==begin;
+    if( reader->is_unknown ) return;
     reader->next++;
-    if( byte=='[' ){
-      if( !regexp_skip_class_name(reader) ) reader->is_unknown = 1;
-      may_have_ended = 1;
-    }else if( byte=='\\' ){
-      const uint8_t escaped = regexp_peek(reader);
-      if( escaped==0 || escaped>=0x80
-       || regexp_is_one_of(escaped, "QEkgcN") ) reader->is_unknown = 1;
-      else reader->next++;
-      may_have_ended |= escaped==']';
-    }
-  }
-  if( !reader->is_unknown && reader->next - begin>2
-   && regexp_class_may_go_on(reader) ) regexp_skip_class_rest(reader);
-}
-
-/* Skips a group's name and the byte behind it.  Returns 0 if it is none. */
-static int regexp_skip_group_name(regexp_reader *reader, uint8_t end){
-  const uint8_t *begin = reader->next;
-  regexp_skip(reader, REGEXP_LETTERS REGEXP_DIGITS "_");
-  return reader->next>begin && regexp_take(reader, end);
-}
-
-/* Reads flags that stand alone, behind their (?. */
-static void regexp_read_flags(regexp_reader *reader){
-  const uint8_t *begin = reader->next;
-  for(; regexp_is_one_of(regexp_peek(reader), "imsuaULJ-"); reader->next++){
-    if( *reader->next=='i' ) reader->flags |= BLOOM_REGEXP_IGNORES_CASE;
-    if( *reader->next=='m' ) reader->flags |= BLOOM_REGEXP_HAS_LINES;
-  }
-  if( reader->next==begin || !regexp_take(reader, ')')
-   || regexp_is_one_of(regexp_peek(reader), "*+?{") ){
-    reader->is_unknown = 1;
-  }
-  if( begin==reader->first + 2 ) reader->first = reader->next;
+    if( reader->next - begin<3 || reader->next[-2]!='-'
+     || !regexp_has(reader, ']') ) return;
+    while( regexp_peek(reader) && !regexp_is_one_of(*reader->next, "[]|()\\") ) reader->next++;
+    reader->is_unknown = !regexp_take(reader, '[');
+  }while( !reader->is_unknown );
 }
 
 static void regexp_read_alternatives(regexp_reader *reader, bloom_regexp_terms *terms);
 
-/* Reads a group behind its (, with its quantifiers, and sets what it requires.  Groups that begin
-** with (* become unknown as their alternatives are read. */
+/* Reads a group behind its (, with its quantifiers, and sets what it requires.  Those that begin
+** with (* or another (? become unknown as their alternatives are read. */
 /* NOLINTNEXTLINE(misc-no-recursion): to a depth of 20 */
 static void regexp_read_group(regexp_reader *reader, bloom_regexp_terms *terms){
-  int is_known = reader->depth<BLOOM_REGEXP_MAX_DEPTH, forbids = 0;
-  *terms = regexp_nothing;
-  if( regexp_take(reader, '?') ){
-    if( regexp_take(reader, '!') ){
-      forbids = 1;
-    }else if( regexp_take(reader, '<') ){
-      forbids = regexp_take(reader, '!');
-      is_known &= forbids || regexp_take(reader, '=') || regexp_skip_group_name(reader, '>');
-    }else if( regexp_take(reader, 'P') ){
-      is_known &= regexp_take(reader, '<') && regexp_skip_group_name(reader, '>');
-    }else if( regexp_take(reader, '\'') ){
-      is_known &= regexp_skip_group_name(reader, '\'');
-    }else if( !regexp_take(reader, ':') && !regexp_take(reader, '>') && !regexp_take(reader, '=') ){
-      regexp_read_flags(reader);
-      return;
-    }
-  }
-  if( is_known ){
-    reader->depth++;
-    regexp_read_alternatives(reader, terms);
-    reader->depth--;
-  }
-  if( !is_known || !regexp_take(reader, ')') ) reader->is_unknown = 1;
-  if( regexp_read_count(reader)==REGEXP_OPTIONAL || forbids ) *terms = regexp_nothing;
+  if( reader->end - reader->next>1 && memcmp(reader->next, "?:", 2)==0 ) reader->next += 2;
+  reader->is_unknown = ++reader->depth>BLOOM_REGEXP_MAX_DEPTH;
+  regexp_read_alternatives(reader, terms);
+  reader->depth--;
+  reader->is_unknown |= !regexp_take(reader, ')');
+  if( regexp_read_count(reader)==REGEXP_OPTIONAL ) *terms = regexp_nothing;
 }
 
 /* Returns how many bytes the next item has if it is a literal character, and sets their place;
@@ -400,7 +293,7 @@ static void regexp_read_item(regexp_reader *reader, bloom_regexp_terms *terms){
       regexp_skip_class(reader);
       break;
     case '\\':
-      regexp_skip_escape(reader);
+      reader->is_unknown = !regexp_take_escaped(reader);
       break;
     default: /* any character, and control characters */
       break;
@@ -449,22 +342,33 @@ static void regexp_read_alternatives(regexp_reader *reader, bloom_regexp_terms *
   }
 }
 
-/* Reads a pattern.  Returns the flags, with those of the pattern. */
-static int regexp_read_all(bloom_regexp *regexp, const uint8_t *text, size_t num_bytes, int flags){
-  regexp_reader reader = {.next = text, .end = num_bytes ? text + num_bytes : text, .first = text,
+/* Reads flags that stand alone at the beginning. */
+static void regexp_read_flags(regexp_reader *reader){
+  const uint8_t *const begin = reader->next;
+  int flags = reader->flags;
+  if( regexp_take(reader, '(') && regexp_take(reader, '?') ){
+    for(; regexp_is_one_of(regexp_peek(reader), "ims"); reader->next++){
+      if( *reader->next=='i' ) flags |= BLOOM_REGEXP_IGNORES_CASE;
+      if( *reader->next=='m' ) flags |= BLOOM_REGEXP_HAS_LINES;
+    }
+    if( reader->next>begin + 2 && regexp_take(reader, ')') ){
+      reader->flags = flags;
+      return;
+    }
+  }
+  reader->next = begin;
+}
+
+int bloom_regexp_read(bloom_regexp *regexp, const uint8_t *text, size_t num_bytes, int flags){
+  regexp_reader reader = {.next = text, .end = num_bytes ? text + num_bytes : text,
                           .flags = flags, .result = regexp};
   memset(regexp, 0, sizeof(*regexp));
-  regexp->ignores_case = flags & BLOOM_REGEXP_IGNORES_CASE;
+  regexp_read_flags(&reader);
+  regexp->ignores_case = reader.flags & BLOOM_REGEXP_IGNORES_CASE;
+  reader.first = reader.next;
   reader.is_unknown = !regexp_survey(&reader);
   regexp_read_alternatives(&reader, &regexp->required);
   /* What is left begins with a ) without its (. */
   if( reader.is_unknown || reader.next<reader.end ) regexp->required = regexp_nothing;
-  return reader.flags;
-}
-
-int bloom_regexp_read(bloom_regexp *regexp, const uint8_t *text, size_t num_bytes, int flags){
-  /* Some dialects apply flags to what stands before them, too. */
-  const int all_flags = regexp_read_all(regexp, text, num_bytes, flags);
-  if( all_flags!=flags ) regexp_read_all(regexp, text, num_bytes, all_flags);
   return !regexp_is_nothing(&regexp->required);
 }

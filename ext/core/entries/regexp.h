@@ -11,14 +11,14 @@
 **
 **   literal     at least 3 bytes of characters in a row that are printable, or ASCII's punctuation
 **               and blanks behind \ (but \< \> \' \`).  Anything in between ends it, and so does a
-**               quantifier, which drops its character if that may be absent
+**               quantifier, which drops its character if that may be absent, or has {}
 **   ^           as the first byte, or behind flags: the text begins with the literal that follows,
 **               or with those of a group.  Elsewhere it is skipped
 **   $           as the last byte: the text ends with the literal before it, or with that and a
 **               newline.  Elsewhere it is skipped
-**   skipped     . classes, control characters, \ and a letter or digit with what belongs to it
-**   groups      (...) (?:...) (?>...) (?=...) (?<=...) (?P<n>...) (?<n>...) (?'n'...);
-**               (?!...) and (?<!...) require nothing; (?i) and other flags stand alone
+**   skipped     . control characters, \d \w \s \b and the like, classes without a [ or ] in them
+**   groups      (...) and (?:...); one with * ? or {} requires nothing
+**   flags       (?i) (?m) (?s), as the first item
 **   alternatives  multiplied out to BLOOM_REGEXP_MAX_TERMS at most.  A group with more of them
 **               requires nothing, nor does one that would make the terms too many
 **
