@@ -101,6 +101,19 @@ for module in MODULES:
     case(of_its_names, module, module)
 
 
+def of_its_names_elsewhere(files, module):
+    """A trigger that has a name and an event of bloom's, and writes to a table of the user's: DROP keeps it."""
+    db = make(files, module)
+    for suffix, event in ("before_insert", "BEFORE INSERT"), ("after_update", "AFTER UPDATE"):
+        execute(db, "DROP TRIGGER IF EXISTS f_" + suffix, 'CREATE TRIGGER "f_%s" %s ON t BEGIN INSERT INTO other(a, b) VALUES (new.k, random()); END' % (suffix, event))
+    db.execute("DROP TABLE f")
+    expect(column(db, "SELECT name FROM sqlite_master"), ["t", "other", "f_before_insert", "f_after_update"])
+
+
+for module in MODULES:
+    case(of_its_names_elsewhere, module, module)
+
+
 def of_no_name(files, module):
     """A trigger of its own that somebody changed is repaired, while all that it does is to write to its table; until then all keys may be there."""
     for before, after in (" WHEN ", " WHEN 0 AND "), ('(new."k", ', "('x', ") if module == "bloom" else ('(new."id", ', "(-7, "):

@@ -217,7 +217,7 @@ static bloom_token target_of(const char *sql){
 }
 
 /* Sets *kind to the one of the follower's own triggers that a trigger is; -1: none.  is_any_table:
-** it may write to a table of any name. */
+** it may also write to a table of any name what a filter writes to its journal. */
 static int find_kind(
   bloom_follower follower, const schema_object *trigger, int is_any_table, int *kind
 ){
@@ -235,7 +235,9 @@ static int find_kind(
   target = bloom_token_unquoted(token);
   has_memory = begin && target;
   if( has_memory && strncmp(trigger->sql, begin, strlen(begin))==0
-      && (is_any_table || is_table(follower, target, follower.written)) ) *kind = i;
+      && (is_table(follower, target, follower.written)
+          || (is_any_table && sqlite3_strglob("*(key*, r) VALUES (new.*random()*; END",
+                                              trigger->sql)==0)) ) *kind = i;
   sqlite3_free(begin);
   sqlite3_free(target);
   return has_memory ? SQLITE_OK : SQLITE_NOMEM;

@@ -149,9 +149,9 @@ typedef struct bloom_follow {
 int bloom_follow_read(bloom_follower follower, bloom_follow *follow);
 void bloom_follow_free(bloom_follow *follow);
 
-/* Drops the follower's own triggers.  is_for_good: also those that write to a table of another
-** name, as ALTER TABLE may have renamed it, and those of a filter of bloom 1.0 and 1.1, which
-** insert keys into the virtual table: that fails, so a user's trigger cannot mean to. */
+/* Drops the follower's own triggers.  is_for_good: also those of a filter whose journal ALTER TABLE
+** renamed, and those of a filter of bloom 1.0 and 1.1, which insert keys into the virtual table:
+** that fails, so a user's trigger cannot mean to. */
 int bloom_follow_drop(bloom_follower follower, int is_for_good);
 
 /* Returns the BEGIN of a trigger's text, behind which is what the trigger does. */
