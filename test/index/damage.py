@@ -10,7 +10,8 @@ import struct
 import sys
 
 from log import CHECK, checksummed, command, is_believed, plan_says, same, state, u32  # the first: it finds the others
-from cases import PLANS_SAY, Skip, case, error_of, execute, expect, fails, main, one, plan, stop_after, test
+from entries_reader import mix, xxhash
+from cases import PLANS_SAY, Skip, case, column, error_of, execute, expect, fails, main, one, plan, stop_after, test
 
 NUM_ROWS = 1500
 KEYS = ["key%d" % (i * i % NUM_ROWS + 1) for i in range(1, 40)]
@@ -302,7 +303,7 @@ def hidden_in_the_middle(files):
 LAYOUTS = {"magic": (0, "<I", 0), "number of keys": (40, "<I", 3), "rows": (32, "<Q", 2**62 + 1), "no generation": (44, "<I", 0), "three generations": (44, "<I", 3),
            "place": (56, "<I", 2), "shift": (60, "<I", 64), "spans": (64, "<I", 2**31), "hash of spans": (72, "<Q", 1), "bits of a key": (96, "<I", 37), "no bits of a key": (96, "<I", 0),
            "runs": (100, "<I", 33), "a run less": (100, "<I", 0), "last list": (120, "<Q", 2**56), "number of a run": (112, "<Q", 1), "no blocks": (140, "<I", 0),
-           "entries": (128, "<Q", 2**64 - 1), "slot": (144, "<I", 127), "role": (148, "<I", 3)}
+           "entries": (128, "<Q", 2**64 - 1), "slot": (144, "<I", 127), "role": (148, "<I", 4)}
 
 
 def layout_is_damaged(files, at, form, number):
@@ -320,6 +321,40 @@ def layout_is_damaged(files, at, form, number):
 
 for name in LAYOUTS:
     case(layout_is_damaged, name, *LAYOUTS[name])
+
+
+@test
+def a_row_in_the_layout(files):
+    """Of a small run: no other byte of it, under a right checksum, is believed; nor is a run of texts there, or a second one."""
+    draw = random.Random(64)
+    db = files.connect()
+    execute(db, "CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT, message TEXT)", "CREATE VIRTUAL TABLE log_index USING bloom_index(log, k, message LIKE)",
+            "INSERT INTO log VALUES (1, 'key1', 'request 1'), (2, 'key2', 'request 2')")
+    command(db, "merge")
+    expect(one(db, "SELECT count(*) FROM log_index_entries1"), 0)
+    is_believed(db)
+    good = state(db, "layout")[:-8]
+    role, length = struct.unpack_from("<2I", good, 148)
+    expect(role, 3)
+    run, row, texts = good[112:156], good[156:156 + length], good[156 + length:]
+    number, last = struct.unpack_from("<2Q", run)
+    second = struct.pack("<Q", mix(xxhash.XXH3_64bits(row[8:], length - 8) ^ mix(number + mix(99 << 56 | last)))) + row[8:]
+    of_texts, = column(db, "SELECT data FROM log_index_entries2 WHERE rowid >= 0")
+    changed = [good[:at] + bytes([good[at] ^ 1 << draw.randrange(8)]) + good[at + 1:] for at in range(152, 156 + length)]
+    changed += [u32(good, 148, 0), u32(good, 152, 5000) + bytes(5000), u32(good, 100, 2)[:156] + row + u32(run, 32, 99) + second + texts,
+                good[:156] + row + u32(texts[:56], 52, 3) + struct.pack("<I", len(of_texts)) + of_texts]
+    for data in changed:
+        execute(db, "BEGIN")
+        db.execute("UPDATE log_index_state SET layout = ?", (checksummed(data),))
+        for key in 1, 2:
+            expect(db.execute("SELECT id FROM log_index WHERE k = ?", ("key%d" % key,)).fetchall(), [(key,)])
+        fails(db, CHECK, "damaged")
+        db.execute("INSERT INTO log(k, message) VALUES ('more', 'request')")
+        command(db, "merge")
+        command(db, "integrity-check")
+        is_believed(db)
+        execute(db, "ROLLBACK")
+    command(db, "integrity-check")
 
 
 def a_target_is_hostile(files, source_role, end_block):

@@ -19,7 +19,7 @@ GRAM_STEPS = (16, 0x85ebca6b), (13, 0xc2b2ae35), (16, 1)
 xxhash = ctypes.CDLL(ctypes.util.find_library("xxhash") or "libxxhash.so.0")
 xxhash.XXH3_64bits.restype = xxhash.XXH64.restype = ctypes.c_uint64
 xxhash.XXH3_64bits.argtypes, xxhash.XXH64.argtypes = [ctypes.c_char_p, ctypes.c_size_t], [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_uint64]
-Run = namedtuple("Run", "number last entries rows end_block slot role num_segments")
+Run = namedtuple("Run", "number last entries rows end_block slot role num_segments row")
 
 
 def xxh64(data):
@@ -107,8 +107,11 @@ class Index:
             columns = []
             for _ in self.flags:
                 bits, num_runs, lists_number = take("IIQ")
-                runs = [take("3Q4I") for _ in range(num_runs)]
-                columns.append((place, bits, lists_number, [Run(*run, -(-run[4] // segment_blocks)) for run in runs]))
+                runs = []
+                for _ in range(num_runs):
+                    run = take("3Q4I")
+                    runs.append(Run(*run, -(-run[4] // segment_blocks), take("%ds" % take("I"))[0] if run[6] == 3 else None))
+                columns.append((place, bits, lists_number, runs))
             rows = db.execute(f'SELECT data FROM "{name}_spans" WHERE rowid > ? ORDER BY rowid LIMIT ?', (place << 20, -(-num_spans // spans_per_row)))
             keys, h = struct.unpack_from(f"<{num_spans}q", b"".join(data for data, in rows)), mix(number + place)
             for key in keys:
@@ -125,8 +128,8 @@ class Index:
                 done, segment = divmod(target[0].last + 1, target[0].num_segments)
                 wanted = max(wanted, done * run.num_segments + min(segment, run.num_segments))
             while wanted < end and run.last != NO_ID and wanted <= run.last:
-                rowid, data = self.db.execute(f'SELECT rowid, data FROM "{self.name}_entries{column}" WHERE rowid >= ? ORDER BY rowid LIMIT 1',
-                                              (run.slot << 56 | wanted,)).fetchone() or (-1, bytes(34))
+                rowid, data = (run.slot << 56 | run.last, run.row) if run.row else self.db.execute(
+                    f'SELECT rowid, data FROM "{self.name}_entries{column}" WHERE rowid >= ? ORDER BY rowid LIMIT 1', (run.slot << 56 | wanted,)).fetchone() or (-1, bytes(34))
                 checksum, before = struct.unpack_from("<2Q", data)
                 last = rowid & (1 << 56) - 1
                 assert checksum == mix(xxhash.XXH3_64bits(data[8:], len(data) - 8) ^ mix(run.number + mix(rowid))), "checksum"

@@ -4,6 +4,7 @@
 
 Joins and rebuilds that are spread over many merges go on all the while: the small build has them in tables of some hundred rows.
 """
+import os
 import random
 import struct
 import sys
@@ -63,8 +64,11 @@ def slots(db):
     layout, at, found = state(db, "layout"), 56, set()
     for _ in range(num_generations(db)):
         num_runs, = struct.unpack_from("<I", layout, at + 44)
-        found |= {struct.unpack_from("<I", layout, at + 88 + 40 * i)[0] for i in range(num_runs)}
-        at += 56 + 40 * num_runs
+        at += 56
+        for _ in range(num_runs):
+            slot, role, length = struct.unpack_from("<3I", layout, at + 32)
+            found.add(slot)
+            at += 44 + length if role == 3 else 40
     return found
 
 
@@ -111,6 +115,23 @@ def rebuilds_are_spread(files):
         for id, k in db.execute("SELECT id, k FROM log ORDER BY random() LIMIT 5").fetchall():
             expect(db.execute("SELECT id FROM log_index WHERE k = ?", (k,)).fetchall(), [(id,)])
     expect(most_generations, 2)
+
+
+@test
+def small_merges_write_one_page(files):
+    """Of keys, most of them: the row of log_index_state, which has the entries until they are many."""
+    db = make(files, "k")
+    db.execute("PRAGMA journal_mode = WAL")
+    log, = [row[2] + "-wal" for row in db.execute("PRAGMA database_list")]
+    num_pages = 0
+    for turn in range(60):
+        db.executemany("INSERT INTO log(k) VALUES (?)", [("key %d" % (turn * 7919 + i),) for i in range(5)])
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        command(db, "merge=10")
+        num_pages += os.path.getsize(log) // 4120  # a page and its header
+    assert 60 <= num_pages < 90, num_pages
+    command(db, "integrity-check")
+    expect(one(db, "SELECT count(*) FROM log_index WHERE k IN ('key 0', 'key 7923', 'key 467224')"), 3)
 
 
 @test

@@ -330,6 +330,19 @@ void bloom_index_layout_free(bloom_index *index){
 
 /* -- The record ----------------------------------------------------------------------------- */
 
+/* Reads a row of entries, which is left where it is, or writes it. */
+static void record_row(index_record *record, const uint8_t **row, uint32_t *num_bytes){
+  record_u32(record, num_bytes);
+  if( record->out ){
+    sqlite3_str_append(record->out, (const char *)*row, (int)*num_bytes);
+  }else{
+    record_expect(record, *num_bytes<=BLOOM_ENTRIES_ROW_BYTES
+                          && (size_t)(record->end - record->next)>=*num_bytes);
+    *row = record->next;
+    if( record->rc==SQLITE_OK ) record->next += *num_bytes;
+  }
+}
+
 /* Reads or writes a run, which must be one that a merge may write. */
 static void layout_record_run(index_record *record, const index_generation *generation,
                               index_run *run){
@@ -341,17 +354,18 @@ static void layout_record_run(index_record *record, const index_generation *gene
   record_u32(record, &run->end_block);
   record_u32(record, &run->slot);
   record_u32(record, &role);
-  record_expect(record, role<=INDEX_RUN_TARGET && run->slot<INDEX_NUM_SLOTS && run->end_block>0
+  record_expect(record, role<=INDEX_RUN_IN_LAYOUT && run->slot<INDEX_NUM_SLOTS && run->end_block>0
                         && run->end_block<=generation->num_spans << INDEX_SPAN_LG
                         && run->num_pairs<=LAYOUT_MAX_PAIRS
                         && (run->last==UINT64_MAX ? role==INDEX_RUN_TARGET
                             : run->last<(uint64_t)1 << 56));
+  if( role==INDEX_RUN_IN_LAYOUT ) record_row(record, &run->row, &run->row_bytes);
   if( record->rc==SQLITE_OK ) run->role = (index_run_role)role;
 }
 
 static void layout_record_key(index_record *record, const index_key *key,
                               const index_generation *generation, index_key_layout *of_key){
-  uint32_t i, num_targets = 0;
+  uint32_t i, num_targets = 0, num_in_layout = 0;
   record_u32(record, &of_key->hash_bits);
   record_u32(record, &of_key->num_runs);
   record_u64(record, &of_key->number);
@@ -360,8 +374,9 @@ static void layout_record_key(index_record *record, const index_key *key,
   for(i=0; i<of_key->num_runs && record->rc==SQLITE_OK; i++){
     layout_record_run(record, generation, &of_key->runs[i]);
     num_targets += of_key->runs[i].role==INDEX_RUN_TARGET;
+    num_in_layout += of_key->runs[i].role==INDEX_RUN_IN_LAYOUT;
   }
-  record_expect(record, num_targets<=1);
+  record_expect(record, num_targets<=1 && num_in_layout<=(of_key->hash_bits>0));
 }
 
 static void layout_record_generation(index_record *record, const index_config *config,

@@ -171,30 +171,41 @@ int bloom_index_spans_write(bloom_index *index, index_spans *spans, index_genera
 
 /* -- Reading -------------------------------------------------------------------------------- */
 
+/* Opens a row of a run; sets reader->run if it has the first list whose id is wanted or more. */
+static void run_open_row(index_run_reader *reader, const index_run *run, uint64_t wanted,
+                         uint64_t rowid, const void *bytes, size_t num_bytes){
+  const bloom_entries_row *row = &reader->row;
+  if( bytes==NULL || num_bytes>sizeof(reader->bytes)
+   || rowid>>BLOOM_ENTRIES_ID_BITS!=run->slot ) return;
+  memcpy(reader->bytes, bytes, num_bytes);
+  if( bloom_entries_open(&reader->row, reader->bytes, num_bytes, run->number, rowid)
+   && (row->before==BLOOM_ENTRIES_NO_ID || row->before<wanted)
+   && row->last<=run->last && row->shape.end_block==run->end_block ) reader->run = run;
+}
+
 /* Reads the row of a run that has the first list whose id is wanted or more; the run's last id is
 ** not less. */
 static int run_load(index_run_reader *reader, const index_run *run, uint64_t wanted){
   bloom_index *index = reader->index;
   sqlite3_stmt *row;
-  int rc = bloom_index_statement_take(index, INDEX_USE_ENTRIES + reader->key, &row,
-                                      "SELECT e.rowid, e.data FROM \"%w\".\"%w_entries%d\" AS e"
-                                      " WHERE e.rowid >= ?1 ORDER BY e.rowid LIMIT 1",
-                                      index->schema, index->name, reader->key + 1);
+  int rc;
   reader->run = NULL;
+  if( run->role==INDEX_RUN_IN_LAYOUT ){
+    run_open_row(reader, run, wanted, bloom_entries_rowid(run->slot, run->last), run->row,
+                 run->row_bytes);
+    return reader->run ? SQLITE_OK : SQLITE_CORRUPT_VTAB;
+  }
+  rc = bloom_index_statement_take(index, INDEX_USE_ENTRIES + reader->key, &row,
+                                  "SELECT e.rowid, e.data FROM \"%w\".\"%w_entries%d\" AS e"
+                                  " WHERE e.rowid >= ?1 ORDER BY e.rowid LIMIT 1",
+                                  index->schema, index->name, reader->key + 1);
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(row, 1, (sqlite3_int64)
                                                bloom_entries_rowid(run->slot, wanted));
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
   if( rc==SQLITE_ROW ){
-    const uint64_t rowid = (uint64_t)sqlite3_column_int64(row, 0);
     const void *bytes = sqlite3_column_blob(row, 1);
-    const size_t num_bytes = (size_t)sqlite3_column_bytes(row, 1);
-    if( bytes && num_bytes<=sizeof(reader->bytes) && rowid>>BLOOM_ENTRIES_ID_BITS==run->slot ){
-      const bloom_entries_row *opened = &reader->row;
-      memcpy(reader->bytes, bytes, num_bytes);
-      if( bloom_entries_open(&reader->row, reader->bytes, num_bytes, run->number, rowid)
-       && (opened->before==BLOOM_ENTRIES_NO_ID || opened->before<wanted)
-       && opened->last<=run->last && opened->shape.end_block==run->end_block ) reader->run = run;
-    }
+    run_open_row(reader, run, wanted, (uint64_t)sqlite3_column_int64(row, 0), bytes,
+                 (size_t)sqlite3_column_bytes(row, 1));
   }
   if( rc==SQLITE_ROW || rc==SQLITE_DONE || rc==SQLITE_ERROR ){
     rc = reader->run ? SQLITE_OK : SQLITE_CORRUPT_VTAB;
@@ -299,9 +310,17 @@ int bloom_index_run_add(const index_column *column, uint32_t end_block, index_ru
   return bloom_index_run_delete(column->index, column->key, slot, 0, INDEX_LAST_LIST);
 }
 
+/* Returns how many bytes a row in the layout may have: all columns of keys have the same share. */
+static size_t run_max_bytes_in_layout(const index_config *config){
+  size_t num_columns = 0;
+  int i;
+  for(i=0; i<config->num_keys; i++) num_columns += bloom_index_has_hashes(&config->keys[i]) ? 1 : 0;
+  return INDEX_LAYOUT_ROW_BYTES/num_columns;
+}
+
 /* A run that is written. */
 typedef struct run_writer {
-  bloom_index *index;
+  const index_column *column;
   index_run *run;
   sqlite3_stmt *insert;
   bloom_entries_writer entries;
@@ -309,15 +328,26 @@ typedef struct run_writer {
 } run_writer;
 
 /* Writes the row at hand. */
-static int run_write_row(run_writer *writer){
+static int run_write_row(run_writer *writer, int is_last){
+  const index_column *column = writer->column;
   index_run *run = writer->run;
   uint64_t rowid;
   const size_t num_bytes = bloom_entries_writer_finish(&writer->entries, run->number, run->slot,
                                                        writer->bytes, &rowid);
-  int rc = sqlite3_bind_int64(writer->insert, 1, (sqlite3_int64)rowid);
+  int rc;
+  if( is_last && run->num_rows==0 && column->row
+   && num_bytes<=run_max_bytes_in_layout(&column->index->config) ){
+    memcpy(column->row, writer->bytes, num_bytes);
+    run->role = INDEX_RUN_IN_LAYOUT;
+    run->row = column->row;
+    run->row_bytes = (uint32_t)num_bytes;
+    run->last = rowid & BLOOM_ENTRIES_ID_MASK;
+    return SQLITE_OK;
+  }
+  rc = sqlite3_bind_int64(writer->insert, 1, (sqlite3_int64)rowid);
   if( rc==SQLITE_OK ) rc = sqlite3_bind_blob(writer->insert, 2, writer->bytes, (int)num_bytes,
                                              SQLITE_STATIC);
-  if( rc==SQLITE_OK ) rc = bloom_sql_step(writer->index->connection, writer->insert);
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(column->index->connection, writer->insert);
   if( rc==SQLITE_DONE ) rc = sqlite3_reset(writer->insert);
   run->last = rowid & BLOOM_ENTRIES_ID_MASK;
   run->num_rows++;
@@ -335,7 +365,7 @@ int bloom_index_run_write(const index_column *column, index_run *run, uint64_t m
   index_entry_list list;
   int is_found = 1, rc;
   if( writer==NULL ) return SQLITE_NOMEM;
-  writer->index = index;
+  writer->column = column;
   writer->run = run;
   bloom_entries_writer_begin(&writer->entries, run->end_block, run->last, mean_gap);
   rc = bloom_sql_prepare(index->connection, &writer->insert, "INSERT INTO"
@@ -351,7 +381,7 @@ int bloom_index_run_write(const index_column *column, index_run *run, uint64_t m
       break;
     }
     if( !bloom_entries_writer_add(&writer->entries, id, list.blocks, list.num_blocks) ){
-      rc = run_write_row(writer);
+      rc = run_write_row(writer, 0);
       bloom_entries_writer_add(&writer->entries, id, list.blocks, list.num_blocks);
       num_written += num_pending;
       num_pending = 0;
@@ -360,7 +390,7 @@ int bloom_index_run_write(const index_column *column, index_run *run, uint64_t m
   }
   *is_finished = rc==SQLITE_OK && !is_found;
   if( *is_finished && num_pending>0 ){
-    rc = run_write_row(writer);
+    rc = run_write_row(writer, 1);
     num_written += num_pending;
   }
   run->num_pairs += num_written;

@@ -5,7 +5,8 @@
 ** number when its first row is merged; a block's number is its span's, times 1,024, plus its place
 ** in the span.  An entry is a pair (token, block); ../../core/entries says what tokens are and how
 ** entries become rows of bytes.  A run is the entries that one merge wrote, or that a join made of
-** several runs: ascending rows of NAME_entriesN.  A look-up of a token reads all runs.
+** several runs: ascending rows of NAME_entriesN, or one small row in the layout.  A look-up of a
+** token reads all runs.
 */
 #ifndef BLOOM_SQLITE_INDEX_ENTRIES_H
 #define BLOOM_SQLITE_INDEX_ENTRIES_H
@@ -34,7 +35,8 @@
 typedef enum index_run_role {
   INDEX_RUN_PLAIN,
   INDEX_RUN_SOURCE, /* a join copies its lists: those behind the target's last one are left */
-  INDEX_RUN_TARGET  /* the join writes them here */
+  INDEX_RUN_TARGET, /* the join writes them here */
+  INDEX_RUN_IN_LAYOUT /* of keys: its one row is there; the next merge writes it with its own */
 } index_run_role;
 
 typedef struct index_run {
@@ -45,7 +47,15 @@ typedef struct index_run {
   uint32_t end_block; /* all block numbers are below */
   uint32_t slot;      /* the first byte of its rowids */
   index_run_role role;
+  const uint8_t *row; /* of INDEX_RUN_IN_LAYOUT, as long as the layout's bytes live */
+  uint32_t row_bytes;
 } index_run;
+
+/* Rows of all columns in the layout have so many bytes at most: the row of NAME_state, which each
+** merge writes and each look-up reads, fits a page. */
+#ifndef INDEX_LAYOUT_ROW_BYTES
+# define INDEX_LAYOUT_ROW_BYTES 3072
+#endif
 
 typedef struct index_key_layout {
   uint32_t hash_bits;    /* bits of a key's token; 0: it has text, or zones */
@@ -194,6 +204,7 @@ typedef struct index_column {
   const index_layout *layout; /* the one that takes its place at the end */
   index_key_layout *of_key;   /* of the column, and of a generation of this layout */
   int key;
+  uint8_t *row;               /* room for a row: a run that has no other may be in the layout */
 } index_column;
 
 /* Returns 1 if a run of a column, in any generation, has a slot. */

@@ -235,7 +235,8 @@ int bloom_index_garbage_delete(bloom_index *index, const index_layout *before,
     const index_key_layout *of_key = &before->generations[i].keys[key];
     for(j=0; j<of_key->num_runs && rc==SQLITE_OK; j++){
       const uint32_t slot = of_key->runs[j].slot;
-      if( bloom_index_slot_is_used(layout, key, slot) ) continue;
+      if( of_key->runs[j].role==INDEX_RUN_IN_LAYOUT
+       || bloom_index_slot_is_used(layout, key, slot) ) continue;
       rc = bloom_index_run_delete(index, key, slot, 0, INDEX_LAST_LIST);
     }
   }

@@ -22,6 +22,7 @@ typedef struct merge_key {
   index_pairs pairs;
   index_zone_merge *zones;  /* of a RANGE column, which has no entries; else NULL */
   uint64_t num_written;     /* entries that the merge wrote */
+  uint8_t *row;             /* room for the row of its run in the layout; of texts and zones NULL */
 } merge_key;
 
 typedef struct merge_generation {
@@ -45,32 +46,64 @@ static index_column merge_column(index_merge_state *merge, int generation, int k
                         .of_key = &merge->layout.generations[generation].keys[key], .key = key};
 }
 
+/* Returns the run of a column that is in the layout, or NULL. */
+static index_run *merge_run_in_layout(index_key_layout *of_key){
+  uint32_t i;
+  for(i=0; i<of_key->num_runs; i++){
+    if( of_key->runs[i].role==INDEX_RUN_IN_LAYOUT ) return &of_key->runs[i];
+  }
+  return NULL;
+}
+
+/* Takes the entries of the run that is in the layout, if there is one, into memory. */
+static int merge_take_run(const index_column *column, index_pairs *pairs){
+  index_key_layout *of_key = column->of_key;
+  index_run *run = merge_run_in_layout(of_key);
+  index_entry_list list;
+  index_union *lists;
+  int is_found, rc;
+  if( run==NULL ) return SQLITE_OK;
+  rc = bloom_index_union_start(&lists, column->index, column->key, of_key,
+                               (uint64_t)1 << (run - of_key->runs));
+  while( rc==SQLITE_OK
+        && (rc = bloom_index_union_next(lists, &list, &is_found))==SQLITE_OK && is_found ){
+    rc = bloom_index_pairs_add_list(pairs, &list);
+  }
+  sqlite3_free(lists);
+  *run = of_key->runs[--of_key->num_runs];
+  return rc;
+}
+
 /* Writes the pairs in memory of a column as a run, if there are any; or its zones. */
-static int merge_flush_key(index_merge_state *merge, int generation, int number){
-  const index_column column = merge_column(merge, generation, number);
+static int merge_flush_key(index_merge_state *merge, int generation, int number, int is_last){
+  index_column column = merge_column(merge, generation, number);
   merge_generation *of = &merge->generations[generation];
   const uint32_t end_block = of->spans->num_spans << INDEX_SPAN_LG;
   merge_key *key = &of->keys[number];
   index_run *run;
-  int ignored, rc = SQLITE_OK;
+  int ignored, rc;
   if( key->zones ) return bloom_index_zones_write(key->zones);
   if( bloom_index_pairs_bytes(&key->pairs)==0 ) return SQLITE_OK;
-  if( column.of_key->num_runs>=INDEX_MAX_RUNS ) rc = bloom_index_join(&column, INDEX_JOIN_ALL);
+  rc = merge_take_run(&column, &key->pairs);
+  if( rc==SQLITE_OK && column.of_key->num_runs>=INDEX_MAX_RUNS ){
+    rc = bloom_index_join(&column, INDEX_JOIN_ALL);
+  }
   if( rc==SQLITE_OK ) rc = bloom_index_run_add(&column, end_block, &run);
   if( rc!=SQLITE_OK ) return rc;
+  if( is_last ) column.row = key->row;
   rc = bloom_index_run_write(&column, run,
                              bloom_index_pairs_mean_gap(&key->pairs,
                                                         bloom_entries_num_segments(end_block)),
                              UINT64_MAX, bloom_index_pairs_next, &key->pairs, &ignored);
-  key->num_written += run->num_pairs;
+  if( run->role!=INDEX_RUN_IN_LAYOUT ) key->num_written += run->num_pairs;
   return rc;
 }
 
-static int merge_flush(index_merge_state *merge){
+static int merge_flush(index_merge_state *merge, int is_last){
   int i, key, rc = SQLITE_OK;
   for(i=0; i<merge->layout.num_generations; i++){
     for(key=0; key<merge->index->config.num_keys && rc==SQLITE_OK; key++){
-      rc = merge_flush_key(merge, i, key);
+      rc = merge_flush_key(merge, i, key, is_last);
     }
   }
   merge->num_bytes = 0;
@@ -94,7 +127,7 @@ static int merge_add_entries(index_merge_state *merge, int generation, sqlite3_s
     merge->num_bytes += bloom_index_pairs_bytes(&key->pairs) - before;
   }
   merge->layout.generations[generation].num_rows++;
-  return rc==SQLITE_OK && merge->num_bytes>=INDEX_MAX_BYTES ? merge_flush(merge) : rc;
+  return rc==SQLITE_OK && merge->num_bytes>=INDEX_MAX_BYTES ? merge_flush(merge, 0) : rc;
 }
 
 /* Adds a row.  is_new: its id is above `covered`. */
@@ -193,7 +226,7 @@ static int merge_begin_generation(index_merge_state *merge, const index_choice *
 /* Begins to add rows to a generation of the layout. */
 static int merge_open_generation(index_merge_state *merge, int number){
   bloom_index *index = merge->index;
-  const index_generation *generation = &merge->layout.generations[number];
+  index_generation *generation = &merge->layout.generations[number];
   merge_generation *of = &merge->generations[number];
   int i, rc = bloom_index_spans_read(index, &merge->layout, generation, &of->spans);
   for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
@@ -201,6 +234,12 @@ static int merge_open_generation(index_merge_state *merge, int number){
     rc = index->config.keys[i].is_range
       ? bloom_index_zones_start(index, generation, i, &key->zones)
       : bloom_index_pairs_start(&key->pairs, index, generation, i);
+    if( rc==SQLITE_OK && generation->keys[i].hash_bits>0 ){
+      index_run *run = merge_run_in_layout(&generation->keys[i]);
+      key->row = sqlite3_malloc64(BLOOM_ENTRIES_ROW_BYTES);
+      if( key->row==NULL ) rc = SQLITE_NOMEM;
+      else if( run ) run->row = memcpy(key->row, run->row, run->row_bytes);
+    }
   }
   return rc;
 }
@@ -219,6 +258,7 @@ static void merge_close_generation(index_merge_state *merge, int number){
   int key;
   for(key=0; key<merge->index->config.num_keys; key++){
     sqlite3_free(merge->generations[number].keys[key].zones);
+    sqlite3_free(merge->generations[number].keys[key].row);
     bloom_index_pairs_free(&merge->generations[number].keys[key].pairs);
   }
 }
@@ -253,7 +293,7 @@ static int merge_go_on_rebuild(index_merge_state *merge, sqlite3_int64 max_rows)
     rc = merge_rows_from(merge, layout->bound + (layout->bound>INT64_MIN), max_rows, 1, &are_all);
   }
   if( rc!=SQLITE_OK || !(are_all || layout->bound>=layout->covered) ) return rc;
-  rc = merge_flush(merge);
+  rc = merge_flush(merge, 0);
   return rc==SQLITE_OK ? merge_end_rebuild(merge) : rc;
 }
 
@@ -283,7 +323,7 @@ static int merge_start(bloom_index *index, const index_layout *layout, index_mer
 static int merge_finish(index_merge_state *merge){
   bloom_index *index = merge->index;
   index_layout *layout = &merge->layout;
-  int i, key, rc = merge_flush(merge);
+  int i, key, rc = merge_flush(merge, 1);
   for(key=0; key<index->config.num_keys && rc==SQLITE_OK; key++){
     for(i=0; i<layout->num_generations && rc==SQLITE_OK; i++){
       const index_column column = merge_column(merge, i, key);

@@ -64,6 +64,9 @@ void bloom_index_pairs_free(index_pairs *pairs);
 /* Adds the entries of a value of the column, in a block. */
 int bloom_index_pairs_add(index_pairs *pairs, uint32_t block, sqlite3_value *value);
 
+/* Adds entries of keys. */
+int bloom_index_pairs_add_list(index_pairs *pairs, const index_entry_list *list);
+
 /* Returns the bytes that pairs take, those for sorting them included. */
 static inline size_t bloom_index_pairs_bytes(const index_pairs *pairs){
   return pairs->num_bytes + 2*sizeof(*pairs->list)*pairs->num_listed;
