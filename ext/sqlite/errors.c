@@ -3,6 +3,7 @@
 */
 #include "errors.h"
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -71,20 +72,20 @@ void bloom_fail_literal(sqlite3_context *context, bloom_arg arg, char *literal, 
   sqlite3_free(literal);
 }
 
-int bloom_fail_vtab_list(char **error, const char *format, va_list arguments){
-  char *message = sqlite3_vmprintf(format, arguments); /* which may print *error */
+int bloom_fail_vtab(char **error, const char *format, ...){
+  va_list arguments;
+  char *message;
+  va_start(arguments, format);
+  message = sqlite3_vmprintf(format, arguments); /* which may print *error */
+  va_end(arguments);
   sqlite3_free(*error);
   *error = message;
   return message ? SQLITE_ERROR : SQLITE_NOMEM;
 }
 
-int bloom_fail_vtab(char **error, const char *format, ...){
-  va_list arguments;
-  int rc;
-  va_start(arguments, format);
-  rc = bloom_fail_vtab_list(error, format, arguments);
-  va_end(arguments);
-  return rc;
+void bloom_forget_message(sqlite3_vtab *table){
+  sqlite3_free(table->zErrMsg);
+  table->zErrMsg = NULL;
 }
 
 const char *bloom_type_name(sqlite3_value *value){

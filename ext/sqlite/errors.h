@@ -5,7 +5,6 @@
 #ifndef BLOOM_SQLITE_ERRORS_H
 #define BLOOM_SQLITE_ERRORS_H
 
-#include <stdarg.h>
 #include <stdint.h>
 
 #include "sqlite_api.h"
@@ -59,7 +58,9 @@ void bloom_fail_literal(sqlite3_context *context, bloom_arg arg, char *literal, 
 /* Fails a method of a virtual table: replaces *error, which SQLite frees, and returns
 ** SQLITE_ERROR, or SQLITE_NOMEM. */
 int bloom_fail_vtab(char **error, const char *format, ...);
-int bloom_fail_vtab_list(char **error, const char *format, va_list arguments);
+
+/* Frees the message of a failure that a method goes on after. */
+void bloom_forget_message(sqlite3_vtab *table);
 
 /* Returns the type of a value that cannot be a filter, for a message: as typeof() returns it, but
 ** in capitals. */

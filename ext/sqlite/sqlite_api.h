@@ -65,13 +65,6 @@ static inline int bloom_vtab_list_value(sqlite3_value *list, int is_first, sqlit
 #endif
 }
 
-/* A module with xIntegrity, which follows xShadowName and is read from 3.44 on.  With older
-** headers, which lack it, it is the member after the module. */
-typedef struct bloom_module_with_integrity {
-  sqlite3_module module;
-  int (*integrity)(sqlite3_vtab *, const char *, const char *, int, char **);
-} bloom_module_with_integrity;
-
 /* Returns 1 if sqlite3_interrupt() was called and the running statement must stop. */
 static inline int bloom_db_is_interrupted(sqlite3 *db){
   sqlite3_stmt *none = NULL;

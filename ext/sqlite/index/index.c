@@ -282,7 +282,7 @@ static int index_read_source(bloom_index *index){
 static int index_end(bloom_index *index, int rc, sqlite3_vtab **vtab, char **error){
   rc = bloom_index_failure(index, rc);
   if( rc==SQLITE_OK ){
-    bloom_index_forget_message(index);
+    bloom_forget_message(&index->base);
     *vtab = &index->base;
     return rc;
   }
@@ -328,7 +328,7 @@ static int index_connect_source(bloom_index *index){
   int rc = bloom_index_begin(index, INDEX_NEED_SOURCE);
   if( rc==SQLITE_ERROR ){
     /* An authorizer may have hidden it once. */
-    bloom_index_forget_message(index);
+    bloom_forget_message(&index->base);
     rc = bloom_index_begin(index, INDEX_NEED_SOURCE);
   }
   if( rc!=SQLITE_ERROR || index->base.zErrMsg==NULL ) return rc;
@@ -395,27 +395,6 @@ static int index_rename(sqlite3_vtab *vtab, const char *new_name){
 
 /* -- Writing ----------------------------------------------------------------------------- */
 
-static int index_command(bloom_index *index, sqlite3_value *value){
-  const char *command = (const char *)sqlite3_value_text(value);
-  char *finding = NULL;
-  sqlite3_int64 max_rows;
-  int rc;
-  if( command==NULL ) return SQLITE_NOMEM;
-  switch( bloom_command_read(command, &max_rows) ){
-    case BLOOM_COMMAND_MERGE:
-      return bloom_index_merge(index, max_rows ? max_rows : INDEX_MERGE_ALL);
-    case BLOOM_COMMAND_REBUILD: return bloom_index_rebuild(index);
-    case BLOOM_COMMAND_CHECK:   break;
-    case BLOOM_COMMAND_DELETE_ALL:
-    case BLOOM_COMMAND_NONE:
-    default: return bloom_index_fail(index, "bloom_index" BLOOM_COMMANDS, command);
-  }
-  rc = bloom_index_check(index, BLOOM_CHECK_COMMAND, &finding);
-  if( rc!=SQLITE_OK || finding==NULL ) return rc;
-  bloom_index_fail(index, "%z", finding);
-  return SQLITE_CORRUPT_VTAB;
-}
-
 /* Fails, and names the table to write to, which may have been renamed. */
 static int index_say_read_only(bloom_index *index){
   const int rc = bloom_index_begin(index, INDEX_NEED_SOURCE);
@@ -439,7 +418,7 @@ static int index_update(sqlite3_vtab *vtab, int num_args, sqlite3_value **args,
   for(i=2; i<num_args; i++){
     if( i!=command && sqlite3_value_type(args[i])!=SQLITE_NULL ) is_command = 0;
   }
-  rc = is_command ? index_command(index, args[command]) : index_say_read_only(index);
+  rc = is_command ? bloom_command_run(vtab, args[command]) : index_say_read_only(index);
   rc = bloom_index_failure(index, rc);
   sqlite3_set_last_insert_rowid(db, last_rowid);
   return rc;
@@ -463,18 +442,7 @@ static int index_shadow_name(const char *suffix){
   return number[1]==0 || (*number=='1' && number[1]>='0' && number[1]<='6' && number[2]==0);
 }
 
-/* Runs PRAGMA integrity_check; is_quick: PRAGMA quick_check. */
-static int index_integrity(sqlite3_vtab *vtab, const char *schema, const char *name, int is_quick,
-                           char **finding){
-  bloom_index *index = index_of(vtab);
-  (void)schema;
-  (void)name;
-  *finding = NULL;
-  if( !bloom_connection_is_checking(index->connection) ) return SQLITE_OK;
-  return bloom_index_check(index, is_quick ? BLOOM_CHECK_QUICK : BLOOM_CHECK_PRAGMA, finding);
-}
-
-const bloom_module_with_integrity bloom_index_module = {
+const bloom_module bloom_index_module = {
   .module = {
     .iVersion = 4,
     .xCreate = index_create,
@@ -494,8 +462,12 @@ const bloom_module_with_integrity bloom_index_module = {
     .xRename = index_rename,
     .xShadowName = index_shadow_name,
 #if SQLITE_VERSION_NUMBER >= 3044000
-    .xIntegrity = index_integrity,
+    .xIntegrity = bloom_integrity,
 #endif
   },
-  .integrity = index_integrity,
+  .integrity = bloom_integrity,
+  .name = "bloom_index",
+  .merge = bloom_index_merge,
+  .rebuild = bloom_index_rebuild,
+  .check = bloom_index_check,
 };

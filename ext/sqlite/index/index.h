@@ -5,9 +5,10 @@
 #ifndef BLOOM_SQLITE_INDEX_H
 #define BLOOM_SQLITE_INDEX_H
 
+#include "../source/follow.h"
 #include "../tvf.h"
 
-extern const bloom_module_with_integrity bloom_index_module;
+extern const bloom_module bloom_index_module;
 
 /* bloom_index_list(list): the values of a list that the module itself binds; none for others. */
 extern const bloom_tvf bloom_index_list_tvf;

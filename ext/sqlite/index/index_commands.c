@@ -88,7 +88,8 @@ static int commands_rebuild(bloom_index *index, sqlite3_int64 max_rows){
   return rc;
 }
 
-int bloom_index_rebuild(bloom_index *index){
+int bloom_index_rebuild(sqlite3_vtab *vtab){
+  bloom_index *index = index_of(vtab);
   int rc = bloom_index_begin_command(index);
   if( rc==SQLITE_OK ) rc = commands_check_rebuild(index);
   return rc==SQLITE_OK ? commands_rebuild(index, INDEX_MERGE_ALL) : rc;
@@ -127,10 +128,12 @@ static int merge_heal(bloom_index *index, const char *doubt, sqlite3_int64 max_r
   return commands_rebuild(index, max_rows);
 }
 
-int bloom_index_merge(bloom_index *index, sqlite3_int64 max_rows){
+int bloom_index_merge(sqlite3_vtab *vtab, sqlite3_int64 max_rows){
+  bloom_index *index = index_of(vtab);
   char *doubt = NULL;
   int is_mid_write = 0, rc = bloom_index_begin_command(index);
   const int is_usable = rc!=SQLITE_ERROR;
+  if( max_rows==0 ) max_rows = INDEX_MERGE_ALL;
   if( rc==SQLITE_OK ) rc = bloom_index_source_why_not_merge(index, &doubt);
   if( rc==SQLITE_OK && doubt==NULL ){
     rc = merge_rows(index, max_rows);
@@ -138,7 +141,7 @@ int bloom_index_merge(bloom_index *index, sqlite3_int64 max_rows){
     /* A 'merge' within a write must not fail that, and triggers that it made would miss the row. */
     const int mid_rc = bloom_sql_may_be_mid_write(index->connection, &is_mid_write);
     if( mid_rc!=SQLITE_OK || is_mid_write ){
-      bloom_index_forget_message(index);
+      bloom_forget_message(&index->base);
       rc = mid_rc;
     }else if( is_usable ){
       rc = merge_heal(index, doubt, max_rows);
@@ -345,11 +348,16 @@ static int index_check_state(bloom_index *index, bloom_checker checker,
                                 " changed"), "merge", finding);
 }
 
-int bloom_index_check(bloom_index *index, bloom_checker checker, char **finding){
+int bloom_index_check(sqlite3_vtab *vtab, bloom_checker checker, char **finding){
+  bloom_index *index = index_of(vtab);
   const index_layout *layout = NULL;
   uint64_t number = 0;
-  int rc = bloom_index_begin(index, INDEX_NEED_PLACE);
+  int rc;
   *finding = NULL;
+  if( checker!=BLOOM_CHECK_COMMAND && !bloom_connection_is_checking(index->connection) ){
+    return SQLITE_OK;
+  }
+  rc = bloom_index_begin(index, INDEX_NEED_PLACE);
   if( rc!=SQLITE_OK ) return rc;
   /* Tables may be damaged of which memory has a good copy. */
   bloom_index_spans_free(index);

@@ -126,7 +126,7 @@ static int cursor_check_columns(index_cursor *cursor, int rc){
   if( rc==SQLITE_ERROR ) bloom_fail_vtab(&error, "bloom_index: %s",
                                          bloom_sql_message(index->connection->db, rc));
   rc_of_source = bloom_index_begin(index, INDEX_NEED_SOURCE);
-  bloom_index_forget_message(index);
+  bloom_forget_message(&index->base);
   index->base.zErrMsg = error;
   if( rc_of_source!=SQLITE_OK && rc_of_source!=SQLITE_ERROR ) return rc_of_source;
   if( rc_of_source==SQLITE_OK

@@ -172,14 +172,11 @@ void bloom_index_statements_forget(bloom_index *index, int are_all);
 int bloom_index_statement_integer(bloom_index *index, int use, sqlite3_int64 *number,
                                   const char *format, ...);
 
-/* Fails with a message: SQLITE_ERROR or SQLITE_NOMEM. */
-int bloom_index_fail(bloom_index *index, const char *format, ...);
+/* Fails with a message, a format and its arguments: SQLITE_ERROR or SQLITE_NOMEM. */
+#define bloom_index_fail(index, ...) bloom_fail_vtab(&(index)->base.zErrMsg, __VA_ARGS__)
 
 /* Returns rc, and sets the table's message for it, if one is due and there is none yet.  Functions
 ** that fail return SQLite's code alone; each method ends with this. */
 int bloom_index_failure(bloom_index *index, int rc);
-
-/* Frees the message of a failure that the method goes on after. */
-void bloom_index_forget_message(bloom_index *index);
 
 #endif

@@ -95,8 +95,8 @@ int bloom_index_merge_core(bloom_index *index, const index_layout *before, sqlit
 # define INDEX_FEW_ROWS 64000
 #endif
 
-/* Runs 'merge': takes at most max_rows rows, first those that changed, then new ones. */
-int bloom_index_merge(bloom_index *index, sqlite3_int64 max_rows);
+/* Runs 'merge': takes at most max_rows rows, 0: all, first those that changed, then new ones. */
+int bloom_index_merge(sqlite3_vtab *vtab, sqlite3_int64 max_rows);
 
 /* Empties all tables: no row is merged then. */
 int bloom_index_reset(bloom_index *index);
@@ -105,13 +105,13 @@ int bloom_index_reset(bloom_index *index);
 int bloom_index_begin_command(bloom_index *index);
 
 /* Runs 'rebuild': merges all rows again, and makes the triggers. */
-int bloom_index_rebuild(bloom_index *index);
+int bloom_index_rebuild(sqlite3_vtab *vtab);
 
 /* Reads the layout.  Sets *is_damaged if that, a run's end, or what this connection read before is
 ** damaged. */
 int bloom_index_layout_check(bloom_index *index, const index_layout **layout, int *is_damaged);
 
 /* Sets *finding, to be freed, to what is wrong, such as a row without its entry, or to NULL. */
-int bloom_index_check(bloom_index *index, bloom_checker checker, char **finding);
+int bloom_index_check(sqlite3_vtab *vtab, bloom_checker checker, char **finding);
 
 #endif

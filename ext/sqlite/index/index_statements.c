@@ -140,21 +140,7 @@ int bloom_index_statement_integer(bloom_index *index, int use, sqlite3_int64 *nu
 
 /* -- Failures -------------------------------------------------------------------------------- */
 
-int bloom_index_fail(bloom_index *index, const char *format, ...){
-  va_list arguments;
-  int rc;
-  va_start(arguments, format);
-  rc = bloom_fail_vtab_list(&index->base.zErrMsg, format, arguments);
-  va_end(arguments);
-  return rc;
-}
-
 int bloom_index_failure(bloom_index *index, int rc){
   return bloom_sql_failure(index->connection, "bloom_index", index->name, rc,
                            &index->base.zErrMsg);
-}
-
-void bloom_index_forget_message(bloom_index *index){
-  sqlite3_free(index->base.zErrMsg);
-  index->base.zErrMsg = NULL;
 }

@@ -12,17 +12,55 @@
 
 /* -- Commands ------------------------------------------------------------------------------- */
 
-bloom_command bloom_command_read(const char *text, sqlite3_int64 *max_rows){
-  *max_rows = 0;
-  if( sqlite3_stricmp(text, "merge")==0 ) return BLOOM_COMMAND_MERGE;
-  if( sqlite3_stricmp(text, "rebuild")==0 ) return BLOOM_COMMAND_REBUILD;
-  if( sqlite3_stricmp(text, "integrity-check")==0 ) return BLOOM_COMMAND_CHECK;
-  if( sqlite3_stricmp(text, "delete-all")==0 ) return BLOOM_COMMAND_DELETE_ALL;
-  if( sqlite3_strnicmp(text, "merge=", 6)!=0 ) return BLOOM_COMMAND_NONE;
+/* Returns a table's module. */
+static const bloom_module *module_of(const sqlite3_vtab *table){
+  const void *module = table->pModule;
+  return module;
+}
+
+/* Returns the N of 'merge=N'; 0 for 'merge'; -1 for another text. */
+static sqlite3_int64 read_merge(const char *text){
+  sqlite3_int64 max_rows = 0;
+  if( sqlite3_stricmp(text, "merge")==0 ) return 0;
+  if( sqlite3_strnicmp(text, "merge=", 6)!=0 ) return -1;
   for(text+=6; *text>='0' && *text<='9'; text++){
-    if( *max_rows<INT64_MAX/20 ) *max_rows = 10 * *max_rows + (*text - '0');
+    if( max_rows<INT64_MAX/20 ) max_rows = 10 * max_rows + (*text - '0');
   }
-  return *text==0 && *max_rows>0 ? BLOOM_COMMAND_MERGE : BLOOM_COMMAND_NONE;
+  return *text==0 && max_rows>0 ? max_rows : -1;
+}
+
+int bloom_command_run(sqlite3_vtab *table, sqlite3_value *value){
+  const bloom_module *module = module_of(table);
+  const char *text = (const char *)sqlite3_value_text(value);
+  const sqlite3_int64 max_rows = text ? read_merge(text) : -1;
+  char *finding = NULL;
+  int rc;
+  if( text==NULL ) return SQLITE_NOMEM;
+  if( max_rows>=0 ) return module->merge(table, max_rows);
+  if( sqlite3_stricmp(text, "rebuild")==0 ) return module->rebuild(table);
+  if( module->delete_all && sqlite3_stricmp(text, "delete-all")==0 ){
+    return module->delete_all(table);
+  }
+  if( sqlite3_stricmp(text, "integrity-check")!=0 ){
+    return bloom_fail_vtab(&table->zErrMsg, "%s: there is no command '%s'; commands are 'merge',"
+                                            " 'merge=N' with N of 1 or more, 'rebuild' and"
+                                            " 'integrity-check'%s", module->name, text,
+                           module->delete_all ? "; of a standalone filter 'delete-all', too" : "");
+  }
+  rc = module->check(table, BLOOM_CHECK_COMMAND, &finding);
+  if( rc==SQLITE_OK && finding ){
+    bloom_fail_vtab(&table->zErrMsg, "%s", finding);
+    rc = SQLITE_CORRUPT_VTAB;
+  }
+  sqlite3_free(finding);
+  return rc;
+}
+
+int bloom_integrity(
+  sqlite3_vtab *table, const char *schema, const char *name, int is_quick, char **finding
+){
+  (void)schema; (void)name;
+  return module_of(table)->check(table, is_quick ? BLOOM_CHECK_QUICK : BLOOM_CHECK_PRAGMA, finding);
 }
 
 char *bloom_command_say(

@@ -37,14 +37,6 @@ typedef struct bloom_follower {
 ** The commands of both virtual tables: INSERT INTO name(name) VALUES ('merge').
 */
 
-typedef enum bloom_command {
-  BLOOM_COMMAND_NONE, /* there is no such command */
-  BLOOM_COMMAND_MERGE,
-  BLOOM_COMMAND_REBUILD,
-  BLOOM_COMMAND_CHECK,
-  BLOOM_COMMAND_DELETE_ALL /* of a standalone filter */
-} bloom_command;
-
 /* What asks for a check. */
 typedef enum bloom_checker {
   BLOOM_CHECK_COMMAND, /* 'integrity-check', to which doubts are findings, too */
@@ -52,13 +44,26 @@ typedef enum bloom_checker {
   BLOOM_CHECK_QUICK    /* PRAGMA quick_check: nothing that takes long */
 } bloom_checker;
 
-/* The error for BLOOM_COMMAND_NONE, behind the module's name. */
-#define BLOOM_COMMANDS \
-  ": there is no command '%s'; commands are 'merge', 'merge=N' with N of 1 or more, 'rebuild' and" \
-  " 'integrity-check'"
+/* A module with xIntegrity, which follows xShadowName and is read from 3.44 on, and commands.  With
+** older headers, which lack xIntegrity, it is the member after the module. */
+typedef struct bloom_module {
+  sqlite3_module module;
+  int (*integrity)(sqlite3_vtab *, const char *, const char *, int, char **);
+  const char *name;
+  int (*merge)(sqlite3_vtab *, sqlite3_int64 max_rows); /* 0: all */
+  int (*rebuild)(sqlite3_vtab *);
+  int (*delete_all)(sqlite3_vtab *); /* NULL: there is no such command */
+  /* Sets *finding, to be freed, to what is wrong; NULL: nothing. */
+  int (*check)(sqlite3_vtab *, bloom_checker checker, char **finding);
+} bloom_module;
 
-/* Returns the command that a text names.  Sets *max_rows to the N of 'merge=N', else to 0. */
-bloom_command bloom_command_read(const char *text, sqlite3_int64 *max_rows);
+/* Runs the command that a value names. */
+int bloom_command_run(sqlite3_vtab *table, sqlite3_value *value);
+
+/* Runs PRAGMA integrity_check, as xIntegrity; is_quick: PRAGMA quick_check. */
+int bloom_integrity(
+  sqlite3_vtab *table, const char *schema, const char *name, int is_quick, char **finding
+);
 
 /* Returns "WORDS; INSERT INTO NAME(NAME) VALUES ('COMMAND') EFFECT", to be freed; NULL when out of
 ** memory or where words are NULL.  words are freed. */

@@ -264,7 +264,7 @@ static int vtab_destroy(sqlite3_vtab *base){
   int rc = bloom_vtab_open(vtab, BLOOM_VTAB_PLACE);
   if( rc==SQLITE_OK ) rc = bloom_vtab_drop(vtab);
   if( rc==SQLITE_OK ) return vtab_disconnect(base);
-  bloom_vtab_forget_message(vtab); /* SQLite would take it for that of a later method */
+  bloom_forget_message(&vtab->base); /* SQLite would take it for that of a later method */
   return rc;
 }
 
@@ -317,29 +317,6 @@ static int vtab_rename(sqlite3_vtab *base, const char *new_name){
 
 /* -- Writing ------------------------------------------------------------------------------- */
 
-static int vtab_command(bloom_vtab *vtab, sqlite3_value *value){
-  const char *command = (const char *)sqlite3_value_text(value);
-  sqlite3_int64 max_rows;
-  char *finding;
-  int rc;
-  if( command==NULL ) return SQLITE_NOMEM;
-  switch( bloom_command_read(command, &max_rows) ){
-    case BLOOM_COMMAND_MERGE:   return bloom_vtab_merge(vtab, max_rows);
-    case BLOOM_COMMAND_REBUILD: return bloom_vtab_rebuild(vtab);
-    case BLOOM_COMMAND_CHECK:   break;
-    case BLOOM_COMMAND_DELETE_ALL: return bloom_vtab_delete_all(vtab);
-    case BLOOM_COMMAND_NONE:
-    default: return bloom_vtab_fail(vtab, "bloom" BLOOM_COMMANDS "%s", command,
-                                    vtab->args.table ? "" : "; of a standalone filter"
-                                                            " 'delete-all', too");
-  }
-  rc = bloom_vtab_check(vtab, BLOOM_CHECK_COMMAND, &finding);
-  if( finding==NULL ) return rc;
-  bloom_vtab_forget_message(vtab);
-  vtab->base.zErrMsg = finding;
-  return SQLITE_CORRUPT_VTAB;
-}
-
 /* Adds a key to a standalone filter. */
 static int insert_key(bloom_vtab *vtab, sqlite3_value **columns){
   int i, rc;
@@ -377,7 +354,7 @@ static int vtab_update(
   }
   *rowid = sqlite3_last_insert_rowid(vtab->connection->db);
   rc = sqlite3_value_type(columns[BLOOM_VTAB_COMMAND])!=SQLITE_NULL
-    ? vtab_command(vtab, columns[BLOOM_VTAB_COMMAND]) : insert_key(vtab, columns);
+    ? bloom_command_run(base, columns[BLOOM_VTAB_COMMAND]) : insert_key(vtab, columns);
   sqlite3_set_last_insert_rowid(vtab->connection->db, *rowid);
   return vtab_end(vtab, rc);
 }
@@ -386,19 +363,7 @@ static int vtab_shadow_name(const char *name){
   return sqlite3_stricmp(name, "pages")==0;
 }
 
-/* Checks for PRAGMA integrity_check; is_quick: PRAGMA quick_check. */
-static int vtab_integrity(
-  sqlite3_vtab *base, const char *schema, const char *name, int is_quick, char **finding
-){
-  bloom_vtab *vtab = bloom_vtab_of(base);
-  (void)schema; (void)name;
-  *finding = NULL;
-  if( !bloom_connection_is_checking(vtab->connection) ) return SQLITE_OK;
-  return vtab_end(vtab, bloom_vtab_check(vtab, is_quick ? BLOOM_CHECK_QUICK : BLOOM_CHECK_PRAGMA,
-                                         finding));
-}
-
-const bloom_module_with_integrity bloom_vtab_module = {
+const bloom_module bloom_vtab_module = {
   .module = {
     .iVersion = 4,
     .xCreate = vtab_create,
@@ -417,8 +382,13 @@ const bloom_module_with_integrity bloom_vtab_module = {
     .xRename = vtab_rename,
     .xShadowName = vtab_shadow_name,
 #if SQLITE_VERSION_NUMBER >= 3044000
-    .xIntegrity = vtab_integrity,
+    .xIntegrity = bloom_integrity,
 #endif
   },
-  .integrity = vtab_integrity,
+  .integrity = bloom_integrity,
+  .name = "bloom",
+  .merge = bloom_vtab_merge,
+  .rebuild = bloom_vtab_rebuild,
+  .delete_all = bloom_vtab_delete_all,
+  .check = bloom_vtab_check,
 };

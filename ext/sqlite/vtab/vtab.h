@@ -5,9 +5,9 @@
 #ifndef BLOOM_SQLITE_VTAB_H
 #define BLOOM_SQLITE_VTAB_H
 
-#include "../sqlite_api.h"
+#include "../source/follow.h"
 
-extern const bloom_module_with_integrity bloom_vtab_module;
+extern const bloom_module bloom_vtab_module;
 
 /* What the note of a filter begins with that answers "maybe" to every key. */
 #define BLOOM_VTAB_SAYS_MAYBE "every key may be in it,"

@@ -34,7 +34,7 @@ static int find_left_pages(bloom_vtab *vtab, int *is_own, int *has_keys){
   bloom_vtab_close_reader(vtab);
   *is_own = *has_keys = rc==SQLITE_OK;
   if( rc!=SQLITE_ERROR && rc!=SQLITE_CORRUPT_VTAB ) return rc;
-  bloom_vtab_forget_message(vtab);
+  bloom_forget_message(&vtab->base);
   return SQLITE_OK;
 }
 
@@ -332,7 +332,7 @@ static int rebuild(bloom_vtab *vtab, int is_merge, int is_damaged, int is_healin
   bloom_vtab_doubt doubt = BLOOM_VTAB_CERTAIN;
   int rc;
   assert(vtab->args.table);
-  bloom_vtab_forget_message(vtab);
+  bloom_forget_message(&vtab->base);
   bloom_vtab_close_reader(vtab);
   rc = bloom_vtab_check_names(vtab, NULL, 0);
   if( rc==SQLITE_OK && is_damaged ) rc = create_pages(vtab);
@@ -368,7 +368,8 @@ static int rebuild(bloom_vtab *vtab, int is_merge, int is_damaged, int is_healin
   return rc;
 }
 
-int bloom_vtab_rebuild(bloom_vtab *vtab){
+int bloom_vtab_rebuild(sqlite3_vtab *base){
+  bloom_vtab *vtab = bloom_vtab_of(base);
   int is_mid_write, rc;
   if( vtab->args.table==NULL ){
     return bloom_vtab_fail(vtab, "bloom: %s has no source table to rebuild it from", vtab->name);
@@ -381,7 +382,8 @@ int bloom_vtab_rebuild(bloom_vtab *vtab){
 }
 
 /* Empties a standalone filter, and gives it the room that CREATE did. */
-int bloom_vtab_delete_all(bloom_vtab *vtab){
+int bloom_vtab_delete_all(sqlite3_vtab *base){
+  bloom_vtab *vtab = bloom_vtab_of(base);
   bloom_vtab_layout layout = {.num_layers = 0};
   int rc;
   if( vtab->args.table ){
@@ -494,7 +496,7 @@ static int heal(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_doubt doubt
   const int mid_rc = bloom_sql_may_be_mid_write(vtab->connection, &is_mid_write);
   assert(doubt ? rc==SQLITE_OK : rc==SQLITE_CORRUPT_VTAB);
   if( mid_rc!=SQLITE_OK || is_mid_write ){
-    bloom_vtab_forget_message(vtab);
+    bloom_forget_message(&vtab->base);
     return mid_rc;
   }
   if( doubt && doubt<BLOOM_VTAB_NO_SOURCE ) return fail_in_doubt(vtab, doubt);
@@ -503,7 +505,8 @@ static int heal(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_doubt doubt
   return rc==SQLITE_OK && max_rows>0 ? heal_rows(vtab, max_rows) : rc;
 }
 
-int bloom_vtab_merge(bloom_vtab *vtab, sqlite3_int64 max_rows){
+int bloom_vtab_merge(sqlite3_vtab *base, sqlite3_int64 max_rows){
+  bloom_vtab *vtab = bloom_vtab_of(base);
   bloom_vtab_doubt doubt;
   int rc;
   if( vtab->args.table==NULL ){

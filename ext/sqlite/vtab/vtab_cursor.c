@@ -112,7 +112,7 @@ int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info){
     ? bloom_vtab_open(vtab, BLOOM_VTAB_DOUBT) : SQLITE_BUSY;
   if( vtab->num_cursors==0 ) bloom_vtab_close_reader(vtab);
   if( bloom_sql_is_fatal(rc) ) return rc;
-  bloom_vtab_forget_message(vtab);
+  bloom_forget_message(&vtab->base);
   if( rc!=SQLITE_OK ) vtab->is_current = 0;
   info->idxNum = 0; /* arguments of xFilter: one key, or its columns one by one; none for facts */
   info->estimatedRows = 1;
@@ -536,10 +536,15 @@ static int find_missed(bloom_vtab *vtab, vtab_snapshot *snapshot, char **finding
   return *finding ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-int bloom_vtab_check(bloom_vtab *vtab, bloom_checker checker, char **finding){
+int bloom_vtab_check(sqlite3_vtab *base, bloom_checker checker, char **finding){
+  bloom_vtab *vtab = bloom_vtab_of(base);
   vtab_snapshot *snapshot = NULL;
-  int rc = bloom_vtab_open(vtab, BLOOM_VTAB_DOUBT);
+  int rc;
   *finding = NULL;
+  if( checker!=BLOOM_CHECK_COMMAND && !bloom_connection_is_checking(vtab->connection) ){
+    return SQLITE_OK;
+  }
+  rc = bloom_vtab_open(vtab, BLOOM_VTAB_DOUBT);
   if( rc==SQLITE_OK ) rc = read_snapshot(vtab, &snapshot);
   if( snapshot && snapshot->doubt && checker==BLOOM_CHECK_COMMAND ){
     rc = find_note(vtab, snapshot, finding);
@@ -550,6 +555,7 @@ int bloom_vtab_check(bloom_vtab *vtab, bloom_checker checker, char **finding){
   }
   snapshot_free(snapshot);
   rc = bloom_vtab_failure(vtab, rc);
+  if( vtab->num_cursors==0 ) bloom_vtab_close_reader(vtab);
   if( (rc & 0xff)!=SQLITE_CORRUPT || vtab->base.zErrMsg==NULL ) return rc;
   *finding = vtab->base.zErrMsg;
   vtab->base.zErrMsg = NULL;

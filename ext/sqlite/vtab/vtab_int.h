@@ -148,8 +148,8 @@ static inline bloom_vtab *bloom_vtab_of(void *base){
   return base;
 }
 
-/* Fails with a message: SQLITE_ERROR or SQLITE_NOMEM. */
-int bloom_vtab_fail(bloom_vtab *vtab, const char *format, ...);
+/* Fails with a message, a format and its arguments: SQLITE_ERROR or SQLITE_NOMEM. */
+#define bloom_vtab_fail(vtab, ...) bloom_fail_vtab(&(vtab)->base.zErrMsg, __VA_ARGS__)
 
 /* Returns how many hidden columns key_1, key_2 ... there are: a tuple's. */
 static inline int bloom_vtab_num_parts(const bloom_vtab *vtab){
@@ -167,9 +167,6 @@ typedef struct bloom_vtab_page_header {
 /* Returns rc, and sets SQLite's message if there is none yet; of SQLITE_NOTFOUND that a page is
 ** damaged.  Functions that fail return SQLite's code alone; each method ends with this. */
 int bloom_vtab_failure(bloom_vtab *vtab, int rc);
-
-/* Frees the message of a failure that the method goes on after. */
-void bloom_vtab_forget_message(bloom_vtab *vtab);
 
 void bloom_vtab_close_reader(bloom_vtab *vtab);
 
@@ -355,9 +352,9 @@ int bloom_vtab_check_names(bloom_vtab *vtab, const bloom_vtab_left *left, int is
 
 int bloom_vtab_make(bloom_vtab *vtab); /* drops what it made if it fails */
 int bloom_vtab_drop(bloom_vtab *vtab); /* whatever of it there is */
-int bloom_vtab_rebuild(bloom_vtab *vtab);
-int bloom_vtab_delete_all(bloom_vtab *vtab);
-int bloom_vtab_merge(bloom_vtab *vtab, sqlite3_int64 max_rows); /* 0: all */
+int bloom_vtab_rebuild(sqlite3_vtab *base);
+int bloom_vtab_delete_all(sqlite3_vtab *base);
+int bloom_vtab_merge(sqlite3_vtab *base, sqlite3_int64 max_rows); /* 0: all */
 
 /* -- Reading and checking: vtab_cursor.c ------------------------------------------------------- */
 
@@ -377,7 +374,7 @@ enum {
 };
 
 /* Sets *finding, to be freed, to what is wrong; NULL: nothing. */
-int bloom_vtab_check(bloom_vtab *vtab, bloom_checker checker, char **finding);
+int bloom_vtab_check(sqlite3_vtab *base, bloom_checker checker, char **finding);
 
 int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info);
 int bloom_vtab_open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **result);

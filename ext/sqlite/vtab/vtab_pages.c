@@ -7,7 +7,6 @@
 */
 #include "vtab_int.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 #include "../../core/bytes.h"
@@ -26,20 +25,6 @@ static const char layout_magic_healing[8] = {'b', 'l', 'o', 'o', 'm', 'v', 't', 
 #define MAX_CAPACITY ((sqlite3_int64)1 << 50)
 
 /* -- Failures and places -------------------------------------------------------------- */
-
-int bloom_vtab_fail(bloom_vtab *vtab, const char *format, ...){
-  va_list arguments;
-  int rc;
-  va_start(arguments, format);
-  rc = bloom_fail_vtab_list(&vtab->base.zErrMsg, format, arguments);
-  va_end(arguments);
-  return rc;
-}
-
-void bloom_vtab_forget_message(bloom_vtab *vtab){
-  sqlite3_free(vtab->base.zErrMsg);
-  vtab->base.zErrMsg = NULL;
-}
 
 /* Fails with SQLITE_CORRUPT_VTAB and a message. */
 static int fail_damaged(bloom_vtab *vtab, const char *what){

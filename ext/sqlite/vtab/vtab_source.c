@@ -384,7 +384,7 @@ static int find_schema_doubt(bloom_vtab *vtab){
   if( rc==SQLITE_OK && !doubt ){
     rc = bloom_vtab_read_source(vtab, &triggers.args, &now);
     if( rc==SQLITE_ERROR ){
-      bloom_vtab_forget_message(vtab);
+      bloom_forget_message(&vtab->base);
       doubt = BLOOM_VTAB_NO_COLUMN;
       rc = SQLITE_OK;
     }else if( !bloom_vtab_has_same_key(&now, &vtab->layout) ){
@@ -468,7 +468,7 @@ int bloom_vtab_open(bloom_vtab *vtab, bloom_vtab_need need){
   }
   rc = check_schema(vtab);
   if( rc!=SQLITE_AUTH || !is_look_up ) return rc;
-  bloom_vtab_forget_message(vtab);
+  bloom_forget_message(&vtab->base);
   return SQLITE_OK;
 }
 
