@@ -167,9 +167,9 @@ TEST(classes){
 TEST(groups){
   static const regexp_case cases[] = {
     {"abc(def)ghi", "abc;def;ghi"}, {"abc(?:def)ghi", "abc;def;ghi"},
-    {"abc(?>def)(?=ghi)(?<=jkl)", ""},
+    {"abc(?=ghi)(?<=jkl)", "abc;ghi;jkl"}, {"abc(?>def)", ""}, {"abc(?<def)", ""}, {"abc(?<", ""}, {"abc(?=", ""},
     {"(?P<n1_>abc)(?<n>def)(?'n'ghi)", ""}, {"(?Pn>abc)def", ""}, {"(?P<n", ""},
-    {"abc(?!def)(?<!ghi)jkl", ""}, {"abc(?!(def)+)jkl", ""},
+    {"abc(?!def)(?<!ghi)jkl", "abc;jkl"}, {"abc(?!(def)+)jkl", "abc;jkl"},
     {"abc(def)+ghi(jkl){2,}", "abc;def;ghi"},
     {"abc(def)*ghi(jkl)?(mno){0,2}(pqr)+?", "abc;ghi"},
     {"(?m)abc(?s)def(?-u)ghi(?msuaULJ-)", ""},
@@ -192,7 +192,7 @@ TEST(beginnings){
     {"^a?bcd", "bcd"}, {"^.abc", "abc"}, {"^\\babc", "abc"}, {"^\\\\abc", "^\\abc"}, {"^[ab]cde", "cde"}, {"^\\.abc", "^.abc"},
     {"(?i)^abc", "^abc"}, {"(?si)^abc", "^abc"}, {"(?s)(?i)^abc", ""}, {"(?:)^abc", "abc"}, {"a^bcd", "bcd"}, {"^abc|def", "^abc|def"}, {"abc|^def", "abc|def"},
     {"(^abc)", "abc"}, {"^(abc|def)ghi", "^abc;ghi|^def;ghi"}, {"^(ab|cd)", "^ab|^cd"}, {"^((ab)|cd)efg", "^ab;efg|^cd;efg"},
-    {"^(abc)?def", "def"}, {"^(abc)+def", "^abc;def"}, {"^(|abc)def", "def"}, {"^()abc", "abc"}, {"^(?=abc)def", ""}, {"^(?!abc)def", ""},
+    {"^(abc)?def", "def"}, {"^(abc)+def", "^abc;def"}, {"^(|abc)def", "def"}, {"^()abc", "abc"}, {"^(?=abc)def", "^abc;def"}, {"^(?!abc)def", "def"},
     {"^^abc", "abc"}, {"^*abc", ""}, {"^{2}abc", ""}, {"^(?i)abc", ""}, {"^\xc3\xa9" "ab", "^\xc3\xa9" "ab"}, {"^a\xc3\xa9.", ""},
     {"(?m)^abc", "abc"}, {"^abc(?m)", ""}, {"^abc(?-m)", ""}, {"^ab(?im)", ""},
   };

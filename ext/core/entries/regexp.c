@@ -246,15 +246,20 @@ static void regexp_skip_class(regexp_reader *reader){
 static void regexp_read_alternatives(regexp_reader *reader, bloom_regexp_terms *terms);
 
 /* Reads a group behind its (, with its quantifiers, and sets what it requires.  Those that begin
-** with (* or another (? become unknown as their alternatives are read. */
+** with (* become unknown as their alternatives are read. */
 /* NOLINTNEXTLINE(misc-no-recursion): to a depth of 20 */
 static void regexp_read_group(regexp_reader *reader, bloom_regexp_terms *terms){
-  if( reader->end - reader->next>1 && memcmp(reader->next, "?:", 2)==0 ) reader->next += 2;
+  int forbids = 0;
   reader->is_unknown = ++reader->depth>BLOOM_REGEXP_MAX_DEPTH;
+  if( regexp_take(reader, '?') && !regexp_take(reader, ':') ){
+    regexp_take(reader, '<'); /* of a look-behind */
+    forbids = regexp_take(reader, '!');
+    reader->is_unknown |= !forbids && !regexp_take(reader, '=');
+  }
   regexp_read_alternatives(reader, terms);
   reader->depth--;
   reader->is_unknown |= !regexp_take(reader, ')');
-  if( regexp_read_count(reader)==REGEXP_OPTIONAL ) *terms = regexp_nothing;
+  if( regexp_read_count(reader)==REGEXP_OPTIONAL || forbids ) *terms = regexp_nothing;
 }
 
 /* Returns how many bytes the next item has if it is a literal character, and sets their place;

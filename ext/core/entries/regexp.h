@@ -17,7 +17,8 @@
 **   $           as the last byte: the text ends with the literal before it, or with that and a
 **               newline.  Elsewhere it is skipped
 **   skipped     . control characters, \d \w \s \b and the like, classes without a [ or ] in them
-**   groups      (...) and (?:...); one with * ? or {} requires nothing
+**   groups      (...) (?:...) (?=...) (?<=...); one with * ? or {} requires nothing, nor does one
+**               of (?!...) (?<!...)
 **   flags       (?i) (?m) (?s), as the first item
 **   alternatives  multiplied out to BLOOM_REGEXP_MAX_TERMS at most.  A group with more of them
 **               requires nothing, nor does one that would make the terms too many
