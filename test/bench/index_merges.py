@@ -9,7 +9,7 @@ import index_keys
 import index_log
 import index_texts
 from counts import race
-from index_report import KEY, WORK, copy_of, mean, merge, remove, size_of, values
+from index_report import KEY, copy_of, mean, merge, remove, size_of, values
 from index_search import SQL, bound
 
 median = harness.statistics.median

@@ -10,7 +10,6 @@ registers, and the regexp() of SQLite's shell.
 The log is that of index_log.py, of a million rows, in a full run of 5 million; one row in 50,000 is a timeout
 of two kinds.  Scan and index take turns; times are the processor's, medians.  Each answer is compared.
 """
-import os
 import re
 import shutil
 import sqlite3
