@@ -1,7 +1,5 @@
 """What sql/LIMITS.md says of upgrades, of taking bloom away, of damage and of sizes. Its blocks are run by readme.tcl.
 
-    python3 test/docs/limits.py [--load ./bloom] [--only NAME]
-
 Both virtual tables, called f, over table t and its column k. What test/source has of the same
 sentences stands there alone: migrations.py has the migrations and the tools' last steps, copies.py the copies.
 
@@ -20,8 +18,8 @@ from random import Random
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 sys.path.insert(0, os.path.join(TOP, "test", "vtab"))
 import tools  # noqa: E402
-from cases import (Skip, case, column, command, connect, error_of, execute, expect, fails, fill,  # noqa: E402
-                   is_uncertain, is_whole, main, no_false_negative, note, one, plan, test, triggers)
+from cases import (Skip, column, command, connect, each, error_of, execute, expect, fails, fill, is_uncertain, is_whole, main,  # noqa: E402
+                   no_false_negative, note, one, plan, test, triggers)
 
 NO_MODULE = "no such module: bloom"
 FILTER, INDEX = "bloom", "bloom_index"
@@ -77,10 +75,7 @@ def goes_on(db, module):
     is_right(db, module)
 
 
-def both(function):
-    for module in FILTER, INDEX:
-        case(function, module, module)
-    return function
+both = each([FILTER, INDEX])
 
 
 # -- Programs without bloom ----------------------------------------------------------------------
@@ -279,6 +274,10 @@ def one_version(args):
     print(one(db, "SELECT count(*) FROM a, stored WHERE NOT bloom_may_contain(filter, CAST(k AS REAL))"))
 
 
+SQLITES = range(max(len(tools.versions()), 2))
+
+
+@each([(writes, reads) for writes in SQLITES for reads in SQLITES if writes != reads])
 def another_sqlite(files, writes, reads):
     folders = tools.versions()
     if max(writes, reads) >= len(folders):
@@ -286,12 +285,6 @@ def another_sqlite(files, writes, reads):
     tools.under(folders[writes], files, "write")
     expect(tools.under(folders[writes], files, "read"), "0")
     tools.under(folders[reads], files, "read")
-
-
-for writes in range(max(len(tools.versions()), 2)):
-    for reads in range(max(len(tools.versions()), 2)):
-        if writes != reads:
-            case(another_sqlite, "%d to %d" % (writes, reads), writes, reads)
 
 
 @test
@@ -427,6 +420,7 @@ def lines_without_bloom(module):
     return done
 
 
+@each([FILTER, INDEX], {"": False, "renamed": True})
 def taken_away_without_bloom(files, module, renamed):
     """By the page's lines; another connection is open, and sees it."""
     table, name = ("people", "people_email") if module == FILTER else ("log", "log_index")
@@ -467,11 +461,6 @@ def taken_away_without_bloom(files, module, renamed):
     db = files.connect()
     db.execute(create % name)
     command(db, name, "integrity-check")
-
-
-for module in FILTER, INDEX:
-    for renamed in False, True:
-        case(taken_away_without_bloom, module + (", renamed" if renamed else ""), module, renamed)
 
 
 @test
@@ -528,6 +517,7 @@ def flipped_bits(files, module):
 both(flipped_bits)
 
 
+@each([(FILTER, "f_pages"), (FILTER, "f_new"), (FILTER, "t"), (INDEX, "f_state"), (INDEX, "f_changed"), (INDEX, "f_entries1"), (INDEX, "t")])
 def damaged_b_tree(files, module, table):
     """SQLite's own text, with the name of the filter or index whose table it is; or the answer, where it is not read."""
     db = make(files, module, num_rows=5000)
@@ -545,11 +535,6 @@ def damaged_b_tree(files, module, table):
             wanted = "%s: f: database disk image is malformed" % module_name
             assert str(error) == wanted or (table == "f_state" and "f is damaged: its configuration" in str(error)), "%s: %s" % (sql, error)
     assert num_failed > 0
-
-
-for module, tables in (FILTER, ("f_pages", "f_new", "t")), (INDEX, ("f_state", "f_changed", "f_entries1", "t")):
-    for table in tables:
-        case(damaged_b_tree, "%s, %s" % (module, table), module, table)
 
 
 @test
@@ -572,6 +557,12 @@ def said(row):
     return float(re.search(r"^\| %s \| (?:up to )?([\d.]+) \|$" % row, tools.page("README.md"), re.M).group(1))
 
 
+@each([
+    ("a filter, 10 bits a key, with room for twice the keys; 24 KB at least", "bloom(t, k)", 0.9, 1.1),
+    ("an index, a column", "bloom_index(t, k)", 0.9, 1.1),
+    ("an index, a column with LIKE | 13 % of the text", "bloom_index(t, m LIKE)", 0.8, 1.25),
+    ("a stored filter, 10 bits a key", "CREATE TABLE s(filter); INSERT INTO s SELECT bloom_build(k) FROM t", 0.9, 1.1),
+    ("for comparison: CREATE INDEX on 16 hexadecimal digits", "CREATE INDEX i ON t(k)", 0.9, 1.1)])
 def size(files, row, declaration, least, most):
     db = files.connect()
     db.execute("CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT, m TEXT)")
@@ -593,15 +584,6 @@ def size(files, row, declaration, least, most):
     else:
         num_bytes /= num_rows
         assert least * said(row) <= num_bytes <= most * said(row), num_bytes
-
-
-for row, declaration, least, most in (
-        ("a filter, 10 bits a key, with room for twice the keys; 24 KB at least", "bloom(t, k)", 0.9, 1.1),
-        ("an index, a column", "bloom_index(t, k)", 0.9, 1.1),
-        ("an index, a column with LIKE | 13 % of the text", "bloom_index(t, m LIKE)", 0.8, 1.25),
-        ("a stored filter, 10 bits a key", "CREATE TABLE s(filter); INSERT INTO s SELECT bloom_build(k) FROM t", 0.9, 1.1),
-        ("for comparison: CREATE INDEX on 16 hexadecimal digits", "CREATE INDEX i ON t(k)", 0.9, 1.1)):
-    case(size, declaration, row, declaration, least, most)
 
 
 @test

@@ -1,11 +1,8 @@
-"""CREATE fills an index, and 'merge' keeps it right: nothing else has to be known.
-
-    python3 test/index/commands.py [--load ./bloom] [--only NAME]
-"""
+"""CREATE fills an index, and 'merge' keeps it right: nothing else has to be known."""
 import sys
 
 from log import command, same  # the first: it finds the others
-from cases import PLANS_SAY, Skip, case, column, error_of, execute, expect, fails, main, one, plan, stop_after, test
+from cases import PLANS_SAY, Skip, column, each, error_of, execute, expect, fails, main, one, plan, stop_after, test
 
 CREATE = "CREATE VIRTUAL TABLE log_index USING bloom_index(log, k, n RANGE, message LIKE)"
 
@@ -120,6 +117,7 @@ def a_column_is_called_unmerged(files):
     expect(column(db, "SELECT name FROM sqlite_master"), ["log"])
 
 
+@each({"alone": ([], 40), "within a transaction": (["BEGIN"], 40)})
 def nothing_is_left(files, begin, num_steps):
     """An interrupt at any place: there is nothing of the index, and CREATE works then."""
     db = make(files)
@@ -141,10 +139,6 @@ def nothing_is_left(files, begin, num_steps):
     assert failed > 3, failed
     db.execute(CREATE)
     is_whole(db)
-
-
-case(nothing_is_left, "alone", [], 40)
-case(nothing_is_left, "within a transaction", ["BEGIN"], 40)
 
 
 @test
@@ -256,6 +250,7 @@ DOUBTS = {
 }
 
 
+@each(DOUBTS, ["merge", "merge=100"])
 def merge_heals(files, break_it, text):
     db = made(files)
     add(db, 50)
@@ -289,11 +284,6 @@ def a_column_is_gone(db, text):
     command(db, "integrity-check")
 
 
-for name, how in DOUBTS.items():
-    case(merge_heals, name, how, "merge")
-    case(merge_heals, name + ", a hundred rows at a time", how, "merge=100")
-
-
 @test
 def rowids_are_others(files):
     db = files.connect()
@@ -314,6 +304,7 @@ FAILS = {
 }
 
 
+@each(FAILS)
 def merge_fails_with_the_cure(files, break_it, words, cure):
     db = made(files)
     break_it(db)
@@ -327,10 +318,6 @@ def merge_fails_with_the_cure(files, break_it, words, cure):
     db.execute(cure)
     command(db, "merge")
     is_whole(db)
-
-
-for name, (how, words, cure) in FAILS.items():
-    case(merge_fails_with_the_cure, name, how, words, cure)
 
 
 @test

@@ -1,7 +1,5 @@
 """Damage that was done to an index's tables: no row is lost, the plan and notes say why it is slow, commands repair it.
 
-    python3 test/index/damage.py [--load ./bloom] [--only NAME]
-
 Files that other versions of SQLite made, or bloom 1.1: ../docs/breaks.py.
 """
 import random
@@ -11,7 +9,7 @@ import sys
 
 from log import CHECK, checksummed, command, is_believed, plan_says, same, state, u32  # the first: it finds the others
 from entries_reader import mix, xxhash
-from cases import PLANS_SAY, Skip, case, column, error_of, execute, expect, fails, main, one, plan, stop_after, test
+from cases import PLANS_SAY, Skip, column, each, error_of, execute, expect, fails, main, one, plan, stop_after, test
 
 NUM_ROWS = 1500
 KEYS = ["key%d" % (i * i % NUM_ROWS + 1) for i in range(1, 40)]
@@ -53,6 +51,7 @@ def rows_of(db, table):
 TABLES = "log_index_entries1", "log_index_entries2", "log_index_spans"
 
 
+@each(["gone", "all", "short", "a bit", "of another row"])
 def each_row_is_damaged(files, how):
     """Each row in turn: no query loses a row, 'integrity-check' finds it, and 'merge' repairs it."""
     db = make(files.connect())
@@ -81,10 +80,6 @@ def each_row_is_damaged(files, how):
     is_right(db)
     command(db, "merge")
     is_sound(db)
-
-
-for how in "gone", "all", "short", "a bit", "of another row":
-    case(each_row_is_damaged, how, how)
 
 
 @test
@@ -166,6 +161,7 @@ DAMAGES = [
 ]
 
 
+@each(DAMAGES, ["merge", "merge=700", "rebuild"], {"": False, "reopened": True})
 def is_repaired(files, damage, words, check_says, repair, reopens):
     db = make(files.connect())
     execute(db, "UPDATE log SET k = 'key' || id WHERE id % 500 = 0", damage, "UPDATE log SET k = 'late' WHERE id = 1200")
@@ -184,12 +180,6 @@ def is_repaired(files, damage, words, check_says, repair, reopens):
         if state(db, "covered") == 100000:
             break
     is_sound(db)
-
-
-for damage, words, check_says in DAMAGES:
-    for repair in "merge", "merge=700", "rebuild":
-        for reopens in False, True:
-            case(is_repaired, "%s, %s%s" % (damage, repair, ", reopened" if reopens else ""), damage, words, check_says, repair, reopens)
 
 
 # -- What is written under a right checksum ---------------------------------------------------------
@@ -217,20 +207,15 @@ def dropped_as_damaged(files, damage, has_state=True):
     return db
 
 
+@each({**CONFIGS, **{"%d bytes without a checksum" % number: number for number in (0, 7, 8, 27)}})
 def config_is_damaged(files, changed):
     db = make(files.connect(), 100)
     before = state(db, "config")[:-8]
     expect(before[28:35], b"\3\0\0\0log")
-    db.execute("UPDATE log_index_state SET config = ?", (changed(before),))
+    db.execute("UPDATE log_index_state SET config = ?", (bytes(changed) if isinstance(changed, int) else checksummed(changed(before)),))
     error_of(db, "SELECT * FROM log_index WHERE k = 'x'")
     db.close()
     dropped_as_damaged(files, "is damaged: its configuration").execute("INSERT INTO log VALUES (200, 'a', 'b')")
-
-
-for name, changed in CONFIGS.items():
-    case(config_is_damaged, name, lambda before, changed=changed: checksummed(changed(before)))
-for number in 0, 7, 8, 27:
-    case(config_is_damaged, "%d bytes without a checksum" % number, lambda before, number=number: bytes(number))
 
 
 @test
@@ -260,6 +245,10 @@ def a_collation_is_not_here(files):
     leaves_nothing(db)
 
 
+# An IN whose SELECT is ignored, as the check has them, crashes SQLite itself.
+@each([("SELECT count(*) FROM log_index WHERE k = 'key77'", sqlite3.SQLITE_IGNORE, 1)])
+@each(["SELECT count(*) FROM log_index WHERE k = 'key77'", "SELECT count(*) FROM log_index WHERE message LIKE '%request%'", CHECK],
+      [sqlite3.SQLITE_DENY], {"once": 1, "from there on": 10**9})
 def refused(files, sql, verdict, num_refusals):
     """By an authorizer, at each place, once or from there on: that is no damage, and passes with it."""
     make(files.connect(), 100).close()
@@ -277,12 +266,6 @@ def refused(files, sql, verdict, num_refusals):
         command(db, "integrity-check")
         db.close()
     assert place > 40, place
-
-
-for sql in "SELECT count(*) FROM log_index WHERE k = 'key77'", "SELECT count(*) FROM log_index WHERE message LIKE '%request%'", CHECK:
-    for num_refusals in 1, 10**9:
-        case(refused, "%s, %d times" % (sql, num_refusals), sql, sqlite3.SQLITE_DENY, num_refusals)
-case(refused, "ignored once", "SELECT count(*) FROM log_index WHERE k = 'key77'", sqlite3.SQLITE_IGNORE, 1)
 
 
 @test
@@ -306,6 +289,7 @@ LAYOUTS = {"magic": (0, "<I", 0), "number of keys": (40, "<I", 3), "rows": (32, 
            "entries": (128, "<Q", 2**64 - 1), "slot": (144, "<I", 127), "role": (148, "<I", 4)}
 
 
+@each(LAYOUTS)
 def layout_is_damaged(files, at, form, number):
     db = make(files.connect())
     data = state(db, "layout")[:-8]
@@ -317,10 +301,6 @@ def layout_is_damaged(files, at, form, number):
         fails(db, CHECK, "damaged")
     command(db, "merge")
     is_sound(db)
-
-
-for name in LAYOUTS:
-    case(layout_is_damaged, name, *LAYOUTS[name])
 
 
 @test
@@ -357,6 +337,7 @@ def a_row_in_the_layout(files):
     command(db, "integrity-check")
 
 
+@each({"target of 1 block": (1, 1), "target of 3 blocks": (1, 3), "target without a source": (0, 30)})
 def a_target_is_hostile(files, source_role, end_block):
     """Of a join: it has fewer blocks than the source, or no source; the layout has a right checksum."""
     db = make(files.connect(), columns="message LIKE")
@@ -370,10 +351,6 @@ def a_target_is_hostile(files, source_role, end_block):
     more_rows(db, 1)
     command(db, "merge")
     is_sound(db)
-
-
-for name, role, end_block in ("target of 1 block", 1, 1), ("target of 3 blocks", 1, 3), ("target without a source", 0, 30):
-    case(a_target_is_hostile, name, role, end_block)
 
 
 @test
@@ -416,13 +393,14 @@ def more_rows(db, num_rows):
                " SELECT i + m, 'key' || (i + m), 'request ' || ((i + m) * 7919 %% 100003) FROM c, (SELECT max(id) AS m FROM log)" % num_rows)
 
 
-def covered_is_less(files, merges):
+@each([(), ("merge=1500",), ("merge=1500", "merge")])
+def covered_is_less(files, *merges):
     """So much less that ends of blocks are beyond it; then merged, so that they do not ascend."""
     db = make(files.connect(), columns="k")
     data = state(db, "layout")
     db.execute("UPDATE log_index_state SET layout = ?", (checksummed(data[:8] + struct.pack("<q", 100) + data[16:-8]),))
     db.execute("UPDATE log_index_state SET covered = 100")
-    for then in merges + [None]:
+    for then in *merges, None:
         if then:
             command(db, then)
         db.close()  # what a query found is forgotten
@@ -433,10 +411,7 @@ def covered_is_less(files, merges):
     is_sound(db)
 
 
-for merges in [], ["merge=1500"], ["merge=1500", "merge"]:
-    case(covered_is_less, ", ".join(merges) or "not merged", merges)
-
-
+@each(["DELETE FROM log_index_state", "DROP TABLE log_index_state"])
 def a_configuration_of_no_table(files, sql):
     """It can be dropped; of a user's table that has the name of one of blocks nothing is known."""
     db = make(files.connect(), 10)
@@ -445,10 +420,6 @@ def a_configuration_of_no_table(files, sql):
     db = dropped_as_damaged(files, "is damaged", "DROP" not in sql)
     execute(db, "DROP TABLE source", "DROP TABLE log_index_entries3")
     expect(one(db, "SELECT count(*) FROM sqlite_master"), 0)
-
-
-for sql in "DELETE FROM log_index_state", "DROP TABLE log_index_state":
-    case(a_configuration_of_no_table, sql, sql)
 
 
 @test

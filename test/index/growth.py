@@ -1,7 +1,5 @@
 """A table that grows in every shape of ids, by merges of a few rows: look-ups find what the table has, and read little for it.
 
-    python3 test/index/growth.py [--load ./bloom] [--only NAME]
-
 Joins and rebuilds that are spread over many merges go on all the while: the small build has them in tables of some hundred rows.
 """
 import os
@@ -10,7 +8,7 @@ import struct
 import sys
 
 from log import command, state  # the first: it finds the others
-from cases import case, expect, main, one, test
+from cases import each, expect, main, one, test
 
 NUM_ROWS = 1200
 STEP = 40
@@ -72,6 +70,7 @@ def slots(db):
     return found
 
 
+@each(IDS.keys())
 def grows(files, shape):
     draw = random.Random(7)
     db = make(files, "k, message LIKE")
@@ -94,10 +93,6 @@ def grows(files, shape):
     command(db, "integrity-check")
     finds_all(db, draw, 60)
     return most_generations
-
-
-for shape in IDS:
-    case(grows, shape, shape)
 
 
 @test

@@ -1,7 +1,5 @@
 """An index that bloom 1.2 made (kept/index_1_2.db.gz): read whole, with a note, until the first 'merge' makes entries of it.
 
-    python3 test/index/kept.py [--load ./bloom] [--only NAME]
-
 It is over log(id, k, message, ts) of 600 rows, with k, message LIKE and ts RANGE; behind its last merge rows 7 and
 300 changed, and row 1000 came.
 """
@@ -10,7 +8,7 @@ import os
 import sys
 
 from log import CHECK, command, is_believed, plan_says, same, state  # the first: it finds the others
-from cases import case, error_of, execute, expect, main, one, test
+from cases import each, error_of, execute, expect, main, one, test
 
 KEPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "kept", "index_1_2.db.gz")
 
@@ -26,6 +24,7 @@ def is_right(db, index="log_index"):
         same(db, "SELECT id FROM {t} WHERE " + where, index=index)
 
 
+@each(["merge", "merge=100", "rebuild", "rolled back"])
 def converts(files, how):
     db, other = kept(files), files.connect()
     is_right(db)
@@ -53,10 +52,6 @@ def converts(files, how):
     is_right(other, "renamed")
     db.execute("DROP TABLE renamed")
     expect(one(db, "SELECT count(*) FROM sqlite_master WHERE name <> 'log'"), 0)
-
-
-for how in "merge", "merge=100", "rebuild", "rolled back":
-    case(converts, how, how)
 
 
 @test

@@ -1,7 +1,5 @@
 """Rows in the order of a column with zones: few are read where a LIMIT ends the query, and all come once, in order.
 
-    python3 test/index/orders.py --load build/tiny/bloom [--only NAME]
-
 ranges.py and model.py ask at random whether rows and order are the table's.
 """
 import os
@@ -10,7 +8,7 @@ import sqlite3
 import sys
 
 from log import command, count_to, same, steps_of  # the first: it finds the others
-from cases import case, execute, expect, main, one, plan, test
+from cases import case, each, execute, expect, main, one, plan, test
 
 RELEASE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bloom")
 NUM_ROWS = 12000
@@ -57,6 +55,7 @@ NEWEST = {
 }
 
 
+@each(["merged", "unmerged", "emptied"])
 def newest(files, state):
     """Also with rows that are not merged, that changed, and whose zones are empty by now."""
     db = make(files.connect(":memory:"))
@@ -68,10 +67,6 @@ def newest(files, state):
     for name, sql in NEWEST.items():
         # Of another condition a slice with tiny limits has too few rows: a second one is read.
         is_short(db, sql, 5 if state != "merged" else 8 if name == "another condition" else 10)
-
-
-for state in "merged", "unmerged", "emptied":
-    case(newest, state, state)
 
 
 @test
@@ -149,6 +144,7 @@ def all_without_a_limit(files):
         is_about_once(db, sql)
 
 
+@each(["", "DESC"])
 def own_writes(files, direction):
     """Rows that the program changes while it reads: what it left alone comes once, in order, and there is an end."""
     db, r = make(files.connect(), num_rows=5000), random.Random(4)
@@ -172,10 +168,6 @@ def own_writes(files, direction):
     expect([n for n in range(1, 5101) if n not in touched], [n for n in sorted(left) if n < 5101])
     command(db, "merge")
     command(db, "integrity-check")
-
-
-for direction in "", "DESC":
-    case(own_writes, "own writes " + direction, direction)
 
 
 @test

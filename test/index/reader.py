@@ -1,7 +1,5 @@
 """The pages of an index, read by entries_reader.py: another program, which knows ext/FORMATS.md alone.
 
-    python3 test/index/reader.py [--load ./bloom] [--only NAME]
-
 Every row that the index finds lies in the ranges that the reader finds, absent keys leave few, and no damage is passed over.
 """
 import bisect
@@ -10,7 +8,7 @@ import struct
 import sys
 
 from log import command  # the first: it finds the others
-from cases import case, column, execute, expect, main, one, test
+from cases import column, each, execute, expect, main, one, test
 from entries_reader import Index
 
 SHAPES = {
@@ -70,6 +68,7 @@ def number_of_blocks(index, ranges):
     return sum(first < last and first <= index.covered for first, last in ranges)
 
 
+@each(SHAPES.keys())
 def finds_all(files, shape):
     draw = random.Random(shape)
     db, num_joins = make(files, shape, draw)
@@ -94,10 +93,6 @@ def finds_all(files, shape):
     absent = [number_of_blocks(index, index.of_key(1, "absent %x" % draw.randrange(1 << 60))) for _ in range(30)]
     absent += [number_of_blocks(index, index.of_text(4, needle)) for needle in ("zqxzqxzqx", "本当本当", "&&&&&&")]
     assert sum(absent) <= len(absent), absent
-
-
-for name in SHAPES:
-    case(finds_all, name, name)
 
 
 @test

@@ -1,7 +1,5 @@
 """REGEXP by functions of an application: which are trusted, and that rows are right with all of them.
 
-    python3 test/index/regexp_functions.py [--load ./bloom] [--only NAME]
-
 A function counts its calls: few of them say that blocks picked rows, and as many as there are rows that
 everything was read.
 """
@@ -11,7 +9,7 @@ import unicodedata
 
 import regexp_library
 from log import command, same as same_query  # the first: it finds the others
-from cases import Skip, case, error_of, execute, expect, fails, main, stop_after, slow, test
+from cases import Skip, each, error_of, execute, expect, fails, main, slow, stop_after, test
 
 NUM_ROWS, FEW_ROWS = 4000, 800  # the latter where the function is called for each row many times
 NEEDLE = "upstream timeout (after )?[0-9]+ ms"
@@ -194,6 +192,7 @@ DISTRUSTED = {
 }
 
 
+@each(DISTRUSTED.keys())
 def reads_everything(files, name):
     db = files.connect()
     make(db, num_rows=FEW_ROWS)
@@ -204,10 +203,6 @@ def reads_everything(files, name):
     expect(num_calls >= FEW_ROWS, True, "%d calls" % num_calls)
     for pattern in "upstream timeout", "upstream  timeout", "upstream timeout after 700 ms", "%timeout%", "timeout after", "ups tream", "up-stream timeout":
         same(db, pattern)
-
-
-for each in DISTRUSTED:
-    case(reads_everything, each, each)
 
 
 @test
@@ -260,6 +255,7 @@ def strict(pattern, text):
     return re.search(pattern, text) is not None
 
 
+@each(["n", "message LIKE REGEXP", "n, message LIKE", "message RANGE"])
 def a_guard(files, indexed):
     """A function that fails is called for no row that the conditions before it leave out."""
     db = files.connect()
@@ -272,10 +268,6 @@ def a_guard(files, indexed):
             sql = "SELECT id FROM {t} WHERE %s AND message %s " % (guard, operator)
             same_query(db, sql + "?", pattern, index="i")
             same_query(db, sql + "'%s'" % pattern, index="i")
-
-
-for indexed in "n", "message LIKE REGEXP", "n, message LIKE", "message RANGE":
-    case(a_guard, indexed, indexed)
 
 
 @test
@@ -385,6 +377,7 @@ def in_utf_16(files):
         expect(num_calls < SAMPLES, True, "%d calls" % num_calls)
 
 
+@each(["UTF-8", "UTF-16le", "UTF-16be"])
 def pattern_is_a_blob(files, encoding):
     """Of CAST(123 AS BLOB) SQLite remembers the encoding, and a function that reads it as a text has its digits."""
     if not regexp_library.make():
@@ -412,10 +405,6 @@ def function_reads_the_index(files):
                {None, "i calls itself: by a function of the application that it calls, or by a view in the place of one of its tables"})
         command(db, "integrity-check", "i")
         expect(db.execute("SELECT note FROM bloom_index_info('i')").fetchall(), [(None,)])
-
-
-for encoding in "UTF-8", "UTF-16le", "UTF-16be":
-    case(pattern_is_a_blob, encoding, encoding)
 
 
 if __name__ == "__main__":

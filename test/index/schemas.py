@@ -1,13 +1,10 @@
-"""The source's schema changes, and the index goes on: columns that come, go and get other names or types, ids, versions.
-
-    python3 test/index/schemas.py [--load ./bloom] [--only NAME]
-"""
+"""The source's schema changes, and the index goes on: columns that come, go and get other names or types, ids, versions."""
 import sqlite3
 import struct
 import sys
 
 from log import CHECK, checksummed, command, is_believed, plan_says, same as same_query, state, u32  # the first: it finds the others
-from cases import PLANS_SAY, Skip, case, error_of, execute, expect, fails, main, one, plan, stop_after, test
+from cases import PLANS_SAY, Skip, each, error_of, execute, expect, fails, main, one, plan, stop_after, test
 
 NUM_ROWS = 1000
 DROPS = sqlite3.sqlite_version_info >= (3, 35)
@@ -51,6 +48,8 @@ CHANGES = {
 }
 
 
+@each(CHANGES.keys(), {"by itself": ("itself", False), "by another": ("another", False), "by a program without bloom": ("a program without bloom", False),
+                       "in a transaction": ("a transaction", False), "legacy_alter_table": ("itself", True)})
 def it_goes_on(files, change, who, legacy):
     """Before, between and after, in whatever connection; no merge is needed, and one does not hurt."""
     sqls, names = CHANGES[change]
@@ -85,12 +84,6 @@ def it_goes_on(files, change, who, legacy):
     expect(state(db), None)
 
 
-for change in CHANGES:
-    for who in "itself", "another", "a program without bloom", "a transaction":
-        case(it_goes_on, "%s, by %s" % (change, who), change, who, False)
-    case(it_goes_on, "%s, legacy_alter_table" % change, change, "itself", True)
-
-
 def edit_schema(db, old, new):
     version = one(db, "PRAGMA schema_version")
     execute(db, "PRAGMA writable_schema = ON",
@@ -105,6 +98,7 @@ EDITS = {
 }
 
 
+@each(EDITS.keys())
 def what_is_another_is_not_used(files, edit):
     """Its blocks are out of use, EXPLAIN and note say so, and 'merge' repairs it.  Nothing is mixed by one in a trigger."""
     old, new, why = EDITS[edit]
@@ -141,10 +135,6 @@ def what_is_another_is_not_used(files, edit):
         command(db, "integrity-check")
 
 
-for edit in EDITS:
-    case(what_is_another_is_not_used, edit, edit)
-
-
 @test
 def a_rebuild_that_fails_changes_nothing(files):
     """What it had set in memory is forgotten with the rows: entries are those of the old type still."""
@@ -166,6 +156,8 @@ def a_rebuild_that_fails_changes_nothing(files):
     command(db, "integrity-check")
 
 
+@each(["id INTEGER PRIMARY KEY, n INTEGER, k TEXT, message TEXT", "k TEXT, n INTEGER", "id INTEGER PRIMARY KEY, k TEXT COLLATE NOCASE, n, message LIKE TEXT, more",
+       "id INTEGER PRIMARY KEY, k TEXT, n INTEGER, message TEXT, more"])
 def made_again_under_its_name(files, columns):
     """In one connection, which SQLite does not tell: the error says what cures it, and that does."""
     cures = {"reset": "PRAGMA writable_schema = RESET", "alter": "ALTER TABLE unrelated ADD COLUMN x", "open": None}
@@ -185,13 +177,16 @@ def made_again_under_its_name(files, columns):
         command(db, "integrity-check")
 
 
-for columns in "id INTEGER PRIMARY KEY, n INTEGER, k TEXT, message TEXT", "k TEXT, n INTEGER", "id INTEGER PRIMARY KEY, k TEXT COLLATE NOCASE, n, message LIKE TEXT, more", \
-        "id INTEGER PRIMARY KEY, k TEXT, n INTEGER, message TEXT, more":
-    case(made_again_under_its_name, columns, columns)
-
-
 # -- Statements that are held ------------------------------------------------------------------------
 
+HELD = ["SELECT l.id, keys.key FROM keys CROSS JOIN log_index l ON l.k = keys.key", "SELECT (SELECT l.id FROM log_index l WHERE l.k = keys.key AND l.n >= 0), key FROM keys",
+        "SELECT l.id, keys.key FROM keys CROSS JOIN log_index l ON l.message LIKE '%of ' || keys.key", "SELECT l.id, keys.key FROM keys CROSS JOIN log_index l ON l.id = keys.rowid"]
+UNDER_IT = ["ALTER TABLE log RENAME COLUMN k TO c", "ALTER TABLE log RENAME COLUMN k TO x; ALTER TABLE log RENAME COLUMN message TO k; ALTER TABLE log RENAME COLUMN x TO message",
+            "ALTER TABLE log ADD COLUMN more", "ALTER TABLE log RENAME COLUMN n TO number", "ALTER TABLE log RENAME COLUMN id TO number", "ALTER TABLE log RENAME TO journal",
+            "DROP TRIGGER log_index_after_update; DROP TRIGGER log_index_before_update; UPDATE log SET n = 7000 + id", "CREATE INDEX by_k ON log(k)"]
+
+
+@each(HELD, UNDER_IT, ["DELETE", "WAL"])
 def a_held_join(files, sql, change, mode):
     """Stepped once, then the schema changes: never fewer rows, or an error."""
     db = make(files.connect(cached_statements=0))
@@ -208,17 +203,6 @@ def a_held_join(files, sql, change, mode):
         assert "schema" in str(error) or "no such column" in str(error), error
         return
     expect(rows, wanted, change)
-
-
-HELD = ["SELECT l.id, keys.key FROM keys CROSS JOIN log_index l ON l.k = keys.key", "SELECT (SELECT l.id FROM log_index l WHERE l.k = keys.key AND l.n >= 0), key FROM keys",
-        "SELECT l.id, keys.key FROM keys CROSS JOIN log_index l ON l.message LIKE '%of ' || keys.key", "SELECT l.id, keys.key FROM keys CROSS JOIN log_index l ON l.id = keys.rowid"]
-UNDER_IT = ["ALTER TABLE log RENAME COLUMN k TO c", "ALTER TABLE log RENAME COLUMN k TO x; ALTER TABLE log RENAME COLUMN message TO k; ALTER TABLE log RENAME COLUMN x TO message",
-            "ALTER TABLE log ADD COLUMN more", "ALTER TABLE log RENAME COLUMN n TO number", "ALTER TABLE log RENAME COLUMN id TO number", "ALTER TABLE log RENAME TO journal",
-            "DROP TRIGGER log_index_after_update; DROP TRIGGER log_index_before_update; UPDATE log SET n = 7000 + id", "CREATE INDEX by_k ON log(k)"]
-for sql in HELD:
-    for change in UNDER_IT:
-        for mode in "DELETE", "WAL":
-            case(a_held_join, "%s, %s, %s" % (HELD.index(sql), change, mode), sql, change, mode)
 
 
 @test
@@ -298,6 +282,7 @@ def refused_in_doubt(files):
 
 # -- Ids ---------------------------------------------------------------------------------------------
 
+@each(["k TEXT, n INTEGER", "k TEXT, n INTEGER, id INTEGER", "id TEXT PRIMARY KEY, k TEXT, n INTEGER", "id INTEGER PRIMARY KEY DESC, k TEXT, n INTEGER"])
 def hidden_ids(files, columns):
     """A source without INTEGER PRIMARY KEY: what renumbers it is noticed, and what does not is not."""
     db = make(files.connect(), columns, "k, n")
@@ -333,10 +318,6 @@ def hidden_ids(files, columns):
     is_believed(db)
     db.execute("DROP TABLE log_index")
     expect(one(db, "SELECT count(*) FROM sqlite_master WHERE name LIKE 'log_index%'"), 0)
-
-
-for columns in "k TEXT, n INTEGER", "k TEXT, n INTEGER, id INTEGER, UNIQUE (k, n)", "id TEXT PRIMARY KEY, k TEXT, n INTEGER", "id INTEGER PRIMARY KEY DESC, k TEXT, n INTEGER":
-    case(hidden_ids, columns, columns.replace(", UNIQUE (k, n)", "") if "UNIQUE" in columns else columns)
 
 
 @test
@@ -386,6 +367,7 @@ def a_column_takes_the_rowids_name(files):
 
 # -- Generated columns -----------------------------------------------------------------------------
 
+@each(["VIRTUAL", "STORED"])
 def another_version_merged_it(files, kind):
     """What is computed as it is read may be another value then; what is stored is data."""
     db = make(files.connect(), "id INTEGER PRIMARY KEY, k TEXT, n INTEGER, g AS (k || '!') " + kind, "g, n")
@@ -417,10 +399,6 @@ def another_version_merged_it(files, kind):
     # What this version takes for the same may be another value for another one.
     db.execute("UPDATE log SET k = k WHERE id = 12")
     expect(one(db, "SELECT count(*) FROM log_index_changed"), int(kind == "VIRTUAL"))
-
-
-for kind in "VIRTUAL", "STORED":
-    case(another_version_merged_it, kind, kind)
 
 
 # -- What stood in the way ---------------------------------------------------------------------------
@@ -541,6 +519,7 @@ def a_temp_trigger_reads_before_the_row_is_noted(files):
     expect(one(db, "SELECT n FROM looks"), 1)
 
 
+@each(["", "ORDER BY id", "ORDER BY id DESC", "WHERE k >= 'key'"])
 def it_ends(files, order):
     """What is inserted while it is read does not come again, where our triggers are gone."""
     db = make(files.connect())
@@ -554,10 +533,6 @@ def it_ends(files, order):
         return
     db.execute("INSERT INTO log(id, k) SELECT id - 100000, k FROM log_index ORDER BY id DESC")
     expect(one(db, "SELECT count(*) FROM log"), 4 * before)
-
-
-for order in "", "ORDER BY id", "ORDER BY id DESC", "WHERE k >= 'key'":
-    case(it_ends, order or "as it comes", order)
 
 
 @test
@@ -603,6 +578,7 @@ SIDES = ["INTEGER", "REAL", "NUMERIC", "TEXT", "", "BLOB", "TEXT COLLATE NOCASE"
 VALUES = ["NULL", "5", "-5", "5.5", "9e18", "'5'", "'5.0'", "'05'", "' 5'", "'9'", "'10'", "'!'", "'abc'", "'ABC'", "'abc '", "''", "x'35'", "x''", "x'616263'", "'9e-5'", "1e999", "CAST(x'bf616263' AS TEXT)", "CAST(x'c2bf616263' AS TEXT)"]
 
 
+@each(SIDES)
 def every_pass(files, affinity):
     """Each rule of what may be passed: columns, literals, parameters, what comes through another column, lists, ranges of LIKE."""
     db = files.connect()
@@ -672,10 +648,6 @@ def more_conditions_than_sqlite_marks(files):
     execute(db, "UPDATE log SET k = '01', n = NULL WHERE id = 7", "CREATE TABLE v(n)", "INSERT INTO v VALUES (NULL)", "CREATE TABLE u(k INTEGER)", "INSERT INTO u VALUES (1)")
     on = " AND ".join(["t.n IS v.n"] * 33)
     expect(same_query(db, "SELECT t.id FROM {t} AS t JOIN v ON %s AND t.k IN (SELECT k FROM u)" % on), 1)
-
-
-for affinity in SIDES:
-    case(every_pass, affinity or "none", affinity)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,12 @@
 """Statements that write the table and read its index: they write what they do where they read the table.
 
-    python3 test/index/self_writes.py [--load ./bloom] [--only NAME]
-
 With triggers on a table SQLite copies the rows of INSERT INTO t SELECT ... FROM i first, without them it does not.
 """
 import random
 import sys
 
 from log import command  # the first: it finds the others
-from cases import case, execute, expect, main
+from cases import each, execute, expect, main
 
 MIGRATION = ["CREATE TABLE n(id INTEGER PRIMARY KEY, a, b TEXT)", "INSERT INTO n SELECT * FROM log", "DROP TABLE log", "ALTER TABLE n RENAME TO log"]
 STATES = {
@@ -54,6 +52,7 @@ def statement(r, reads_twice):
     return r.choice(kinds)
 
 
+@each(STATES.keys())
 def writes_the_same(files, state):
     db = files.connect()
     execute(db, "CREATE TABLE log(id INTEGER PRIMARY KEY, a, b TEXT)",
@@ -90,10 +89,6 @@ def writes_the_same(files, state):
     db.set_progress_handler(None, 0)
     command(db, "rebuild")
     command(db, "integrity-check")
-
-
-for state in STATES:
-    case(writes_the_same, state, state)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,5 @@
 """How a bloom_index stays good: rows that come in another order, change, go or grow.
 
-    python3 test/index/shapes.py [--load ./bloom] [--only NAME]
-
 Each case merges as a program would, and then compares with what 'rebuild' makes: the bytes of entries, the
 steps of a look-up and of the merge.
 """
@@ -9,7 +7,7 @@ import random
 import sys
 
 from log import command, is_believed, plan_says, same, state, steps_of  # the first: it finds the others
-from cases import case, execute, expect, main, one, slow, test
+from cases import each, execute, expect, main, one, slow, test
 
 NUM_ROWS = 12000
 
@@ -75,6 +73,7 @@ def behind_the_last_id(db, step):
         yield first, first + step - 1, 0
 
 
+@each([descending, second_writer, behind_the_last_id], [100, 1000])
 def comes_with_lower_ids(files, order, step):
     db = make(files, num_rows=0)
     for first, last, offset in order(db, step):
@@ -82,11 +81,6 @@ def comes_with_lower_ids(files, order, step):
         command(db, "merge=%d" % step)
     expect(one(db, "SELECT count(*) FROM log_index_changed"), 0)
     is_nearly_rebuilt(db, 2.2, 2.5)
-
-
-for order in descending, second_writer, behind_the_last_id:
-    for step in 100, 1000:
-        case(comes_with_lower_ids, "%s, %d" % (order.__name__.replace("_", " "), step), order, step)
 
 
 # -- Changes ----------------------------------------------------------------------------------------
@@ -99,6 +93,7 @@ CHANGES = {  # a condition on changed rows
 }
 
 
+@each(CHANGES)
 def rows_change(files, condition):
     """A merge costs no more than 'rebuild', or a little."""
     db = make(files)
@@ -113,10 +108,6 @@ def rows_change(files, condition):
     rebuild = steps_of(db, "INSERT INTO log_index(log_index) VALUES ('rebuild')")[1]
     assert steps < 1.5 * rebuild, (steps, rebuild)
     assert found <= 2 * look_up(db)
-
-
-for name, condition in CHANGES.items():
-    case(rows_change, name, condition)
 
 
 @test

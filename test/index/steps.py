@@ -1,7 +1,5 @@
 """How much a query reads: every kind of condition on every place among the indexed columns takes few of SQLite's steps.
 
-    python3 test/index/steps.py [--load ./bloom] [--only NAME]
-
 Rows are right, too, where everything is read, so the other tests do not hear of it.
 BLOOM_TEST_STEPS=1 prints all of them.
 """
@@ -12,7 +10,7 @@ import sys
 import time
 
 from log import command, steps_of  # the first: it finds the others
-from cases import error_of, execute, expect, main, one, stop_after, slow, test
+from cases import error_of, execute, expect, main, one, slow, stop_after, test
 
 NUM_ROWS = 6000
 SHARE = 3  # at most a third of the table's; most take a twentieth

@@ -1,13 +1,10 @@
-"""Writers that one trigger alone hears of, and triggers that are not the index's.  Changesets of the session extension: ../source/copies.py.
-
-    python3 test/index/writers.py [--load ./bloom] [--only NAME]
-"""
+"""Writers that one trigger alone hears of, and triggers that are not the index's.  Changesets of the session extension: ../source/copies.py."""
 import itertools
 import sqlite3
 import sys
 
 from log import PLANS_SAY, command, same, state  # the first: it finds the others
-from cases import Api, Skip, case, ctypes, error_of, execute, expect, fails, main, one, plan, stop_after, slow, test
+from cases import Api, Skip, ctypes, each, error_of, execute, expect, fails, main, one, plan, slow, stop_after, test
 
 NUM_ROWS = 3000
 
@@ -53,6 +50,7 @@ SEEN = {
 }
 
 
+@each(SEEN.keys())
 def sees_it(files, who):
     how, statements, id, condition = SEEN[who]
     db = files.connect()
@@ -63,10 +61,7 @@ def sees_it(files, who):
     finds(db, id, condition)
 
 
-for who in SEEN:
-    case(sees_it, who, who)
-
-
+@each(["BEFORE", "AFTER", ""], ["IGNORE", "FAIL, 'no'"])
 def triggers_of_delete_stop_nothing(files, before, how):
     """They fire when REPLACE deletes a row, too, and the index goes on."""
     db = files.connect()
@@ -82,11 +77,6 @@ def triggers_of_delete_stop_nothing(files, before, how):
     command(db, "merge")
     expect(state(db), None)
     command(db, "integrity-check")
-
-
-for before in "BEFORE", "AFTER", "":
-    for how in "IGNORE", "FAIL, 'no'":
-        case(triggers_of_delete_stop_nothing, "%s, %s" % (before, how), before, how)
 
 
 @test
@@ -161,6 +151,7 @@ def stop_anywhere(db):
             db.execute("ROLLBACK")
 
 
+@each([3, 20, 31, 40])
 def texts_grow(files, num_changed):
     """Few or many of them, by merges that are stopped at each place."""
     db = files.connect()
@@ -179,10 +170,6 @@ def texts_grow(files, num_changed):
             assert (id,) in db.execute(sql.replace("{t}", "t"), (text,)).fetchall()
 
 
-for num_changed in 3, 20, 31, 40:
-    case(texts_grow, str(num_changed), num_changed)
-
-
 # When a row of the index's tables is written: nothing is lost by a merge that is refused there.
 REFUSALS = {
     "the first row of entries": "BEFORE INSERT ON log_index_entries1",
@@ -192,6 +179,7 @@ REFUSALS = {
 }
 
 
+@each(REFUSALS)
 def a_merge_is_refused(files, when):
     db = files.connect()
     execute(db, "CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT)", "CREATE VIRTUAL TABLE log_index USING bloom_index(log, k)")
@@ -203,10 +191,6 @@ def a_merge_is_refused(files, when):
             expect(db.execute("SELECT id FROM log_index WHERE k = 'key%d'" % id).fetchall(), [(id,)], verb)
     db.execute("DROP TRIGGER refusal")
     finds(db, 77, "k = 'key77'")
-
-
-for name, when in REFUSALS.items():
-    case(a_merge_is_refused, name, when)
 
 
 @test
@@ -318,6 +302,7 @@ def count_by(api, sql):
     return found
 
 
+@each(["UTF-8", "UTF-16le", "UTF-16be"])
 def a_function_replaced(files, encoding):
     """SQLite's like() and glob() by others, for any encoding and number of arguments, before or after a PRAGMA that registers like(), too."""
     db = files.connect()
@@ -334,10 +319,6 @@ def a_function_replaced(files, encoding):
             api.run(after)
             expect(count_by(api, sql.format(t="log_index")), count_by(api, sql.format(t="log")), "%s(%d), encoding %d; %s; %s" % (name, num_args, of, before, after))
             api.close()
-
-
-for encoding in "UTF-8", "UTF-16le", "UTF-16be":
-    case(a_function_replaced, encoding, encoding)
 
 
 @test
@@ -387,6 +368,7 @@ def statements_outlive_a_plan(files):
             expect(table in read, first, table)
 
 
+@each((("log_index_state", "layout"), ("log_index_state", "covered"), ("log_index_changed", "id"), ("log_index_entries1", "data"), ("log", "id"), ("log", "k")))
 def hidden_once(files, of, column):
     """By an authorizer that is gone when the next query comes, which finds what changed since, too."""
     db = files.connect(cached_statements=0)
@@ -404,10 +386,6 @@ def hidden_once(files, of, column):
         for key in "key77", "late":
             its, the_tables = find(key)
             expect(its, the_tables, "%s, %s" % (change, key))
-
-
-for of, column in (("log_index_state", "layout"), ("log_index_state", "covered"), ("log_index_changed", "id"), ("log_index_entries1", "data"), ("log", "id"), ("log", "k")):
-    case(hidden_once, "%s.%s" % (of, column), of, column)
 
 
 @test
@@ -447,6 +425,7 @@ def a_plan_is_stopped(files):
         assert num_found > 2 and num_errors > (4 if stop is interrupt else 0), (num_found, num_errors)
 
 
+@each(["connected", "not connected"])
 def compiled_under_a_lock(files, then):
     """What the plan could not look at is looked at when it runs."""
     db = files.connect()
@@ -472,10 +451,7 @@ def compiled_under_a_lock(files, then):
     api.close()
 
 
-for then in "connected", "not connected":
-    case(compiled_under_a_lock, then, then)
-
-
+@each(["UTF-8", "UTF-16le", "UTF-16be"], ["k TEXT", "k NUMERIC", "k"])
 def begins_with_a_mark(files, encoding, column):
     """U+FEFF and U+FFFE are characters there, and SQLite takes them for byte-order marks where a value is bound.
 
@@ -495,11 +471,7 @@ def begins_with_a_mark(files, encoding, column):
     same(db, "SELECT log.id FROM log CROSS JOIN {t} i ON i.k = log.k")
 
 
-for encoding in "UTF-8", "UTF-16le", "UTF-16be":
-    for column in "k TEXT", "k NUMERIC", "k":
-        case(begins_with_a_mark, "%s, %s" % (encoding, column), encoding, column)
-
-
+@each(["UTF-8", "UTF-16le", "UTF-16be"], ["TEXT", "NUMERIC", ""])
 def literals_of_bytes(files, encoding, declared):
     """In UTF-16 SQLite shows a plan another text than it compares: of bytes as if they were UTF-8."""
     db = files.connect()
@@ -517,11 +489,6 @@ def literals_of_bytes(files, encoding, declared):
                 same(db, "SELECT id FROM {t} WHERE v %s %s%s ORDER BY id" % (operator, text, collation))
 
 
-for encoding in "UTF-8", "UTF-16le", "UTF-16be":
-    for declared in "TEXT", "NUMERIC", "":
-        case(literals_of_bytes, "%s, %s" % (encoding, declared), encoding, declared)
-
-
 LITERALS = """0x7fffffff 0x80000000 0X80000001 +0x80000000 (0x80000000) -0x80000000 -(0x80000000) 0xffffffffffffffff 0x8000000000000000
 2147483648 2147483648.0 2147483648. 2.147483648e9 .5 -.5 1e5 1E+5 100000 -5 -(-5) 9223372036854775807 9223372036854775808 -9223372036854775808
 99999999999999999999 9e999 -9e999 1.50 '0x80000000' '-0x80000000' '2147483648' '1e5' '1E+5' '.5' '1.5' '1.50' '1-5' -'5' +'5' -'x' 'x' '' NULL -NULL TRUE
@@ -529,6 +496,7 @@ x'' x'35' x'30783830303030303030' -x'35' CAST(0x80000000_AS_TEXT) CAST(1.50_AS_T
 CAST(x'35'_AS_INTEGER) CAST(x'35'_AS_TEXT) CAST(0x80000000_AS_BLOB) CAST(NULL_AS_TEXT) CAST(CAST('5x'_AS_NUMERIC)_AS_TEXT)""".replace("\n", " ").split(" ")
 
 
+@each(["TEXT", "BLOB", "", "NUMERIC", "TEXT COLLATE NOCASE"])
 def literals_of_all_forms(files, declared):
     """Up to 3.52 SQLite shows a plan hexadecimal numbers from 0x80000000 on as TEXT."""
     db = files.connect()
@@ -552,10 +520,7 @@ def literals_of_all_forms(files, declared):
                 same(db, "SELECT id FROM {t} WHERE %s >= %s AND %s < %s ORDER BY id" % (column, first, column, last))
 
 
-for declared in "TEXT", "BLOB", "", "NUMERIC", "TEXT COLLATE NOCASE":
-    case(literals_of_all_forms, declared or "no type", declared)
-
-
+@each(["v", "w"])
 def ends_of_patterns(files, column):
     """SQLite makes a range of `LIKE 'begin%'` and filters by it, from 3.52 on with ends that have other bytes than the pattern:
     an outer join loses its rows where the range is met and the pattern is not."""
@@ -567,10 +532,7 @@ def ends_of_patterns(files, column):
             same(db, "SELECT o.n, t.id FROM o LEFT JOIN {t} AS t ON t.%s %s ORDER BY 1, 2" % (column, pattern % begin))
 
 
-for column in "v", "w":
-    case(ends_of_patterns, column, column)
-
-
+@each(["TEXT", "TEXT COLLATE NOCASE", "TEXT COLLATE RTRIM", "BLOB", "INTEGER", "INTEGER COLLATE NOCASE", "REAL"])
 def what_differs(files, declared):
     """Of <> and IS NOT SQLite tells a plan neither the collation nor the affinity of the other side."""
     db = files.connect()
@@ -591,10 +553,6 @@ def what_differs(files, declared):
             for n in range(len(others)):
                 same(db, "SELECT o.id, (SELECT count(*) FROM {t} AS t WHERE t.v %s o.d%d%s) FROM o ORDER BY 1" % (operator, n, collation))
                 same(db, "SELECT o.id, (SELECT count(*) FROM {t} AS t WHERE o.d%d%s %s t.v) FROM o ORDER BY 1" % (n, collation, operator))
-
-
-for declared in "TEXT", "TEXT COLLATE NOCASE", "TEXT COLLATE RTRIM", "BLOB", "INTEGER", "INTEGER COLLATE NOCASE", "REAL":
-    case(what_differs, declared, declared)
 
 
 # -- What is not the index's own -------------------------------------------------------------------
@@ -639,6 +597,7 @@ ON_THEIR_WAY = {
 }
 
 
+@each(ON_THEIR_WAY.keys())
 def while_a_statement_writes(files, how):
     """A statement that was compiled without the index's triggers writes on: it has none to note its rows."""
     before, sql = ON_THEIR_WAY[how]
@@ -658,10 +617,6 @@ def while_a_statement_writes(files, how):
     db.execute(sql)
     expect(same(db, "SELECT id FROM {t} WHERE k = 'late'"), 1)
     command(db, "integrity-check")
-
-
-for how in ON_THEIR_WAY:
-    case(while_a_statement_writes, how, how)
 
 
 @test

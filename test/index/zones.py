@@ -1,7 +1,5 @@
 """Zones: where they are, how few rows they leave, and what stops, damages or outgrows them.
 
-    python3 test/index/zones.py --load build/tiny/bloom [--only NAME]
-
 ranges.py asks at random whether what they leave out is right.
 """
 import random
@@ -11,7 +9,7 @@ import struct
 import sys
 
 from log import CHECK, command, count_to, same, state, steps_of, u32  # the first: it finds the others
-from cases import case, error_of, execute, expect, fails, image, main, one, slow, test
+from cases import each, error_of, execute, expect, fails, image, main, one, slow, test
 from entries_reader import MASK, mix, xxhash
 
 ZONES, SPAN = 4, 8  # of the build with tiny limits: zones of a row, and blocks of a span
@@ -145,6 +143,7 @@ SHAPES = {
 }
 
 
+@each(SHAPES)
 def ids(files, id_of):
     """Of every shape, in many merges: no zone but that of a row's block is touched, and each has just its rows."""
     db, r = files.connect(":memory:"), random.Random(9)
@@ -162,10 +161,6 @@ def ids(files, id_of):
     is_exact(db)
     is_right(db, conditions)
     is_whole(db)
-
-
-for name, id_of in SHAPES.items():
-    case(ids, name, id_of)
 
 
 @test
@@ -279,6 +274,7 @@ def what_only_patterns_find(files):
         db.close()
 
 
+@each(["UTF-8", "UTF-16le", "UTF-16be"])
 def encodings(files, encoding):
     """BINARY compares UTF-16 as its bytes, in which letters beyond ASCII have another order."""
     db = files.connect(":memory:")
@@ -290,10 +286,7 @@ def encodings(files, encoding):
              + ["v > '%s' AND v < '%s'" % (a, b) for a in letters for b in letters] + ["v >= CAST(x'6161' AS TEXT) AND v < CAST(x'6162' AS TEXT)"])
 
 
-for encoding in "UTF-8", "UTF-16le", "UTF-16be":
-    case(encodings, encoding, encoding)
-
-
+@each([("UTF-16le", "6b003dd86b00"), ("UTF-16be", "006bd83d006b")], ["v", "v RANGE", "v LIKE"])
 def list_of_halves(files, encoding, half, columns):
     """Half a character in a list is what it was where damage gives up the entries or zones that were asked for it."""
     db = files.connect(":memory:")
@@ -305,11 +298,6 @@ def list_of_halves(files, encoding, half, columns):
     where = "v IN (CAST(x'%s' AS TEXT), 'key5', 'key6')" % half
     expect(db.execute("SELECT id FROM log WHERE " + where).fetchall(), [(5,), (6,), (900,)])
     is_right(db, [where])
-
-
-for encoding, half in ("UTF-16le", "6b003dd86b00"), ("UTF-16be", "006bd83d006b"):
-    for columns in "v", "v RANGE", "v LIKE":
-        case(list_of_halves, "%s, %s" % (encoding, columns), encoding, half, columns)
 
 
 @test
@@ -547,6 +535,24 @@ def a_trigger_that_keeps_rows_out(files):
 
 # -- Damage -----------------------------------------------------------------------------------------
 
+def write(db, rowid, data):
+    db.execute("UPDATE log_index_zones1 SET data = ? WHERE rowid = ?", (data, rowid))
+
+
+DAMAGES = {
+    "gone": lambda db, rowid, data, former: db.execute("DELETE FROM log_index_zones1 WHERE rowid = ?", (rowid,)),
+    "zeros": lambda db, rowid, data, former: write(db, rowid, bytes(len(data))),
+    "a bit": lambda db, rowid, data, former: write(db, rowid, data[:9] + bytes([data[9] ^ 4]) + data[10:]),
+    "short": lambda db, rowid, data, former: write(db, rowid, data[:-1]),
+    "empty": lambda db, rowid, data, former: write(db, rowid, b""),
+    "long": lambda db, rowid, data, former: write(db, rowid, data + bytes(4000)),
+    "another's": lambda db, rowid, data, former: write(db, rowid, one(db, "SELECT data FROM log_index_zones1 WHERE rowid <> ?", rowid)),
+    "of a former generation": lambda db, rowid, data, former: write(db, rowid, former[rowid]),
+    "no BLOB": lambda db, rowid, data, former: write(db, rowid, None),
+}
+
+
+@each(DAMAGES)
 def damaged(files, damage):
     """Each row of zones in turn: no row is lost, and 'merge' repairs it."""
     db = make(files.connect(), "i * 10", 700)
@@ -564,25 +570,6 @@ def damaged(files, damage):
             command(db, "rebuild")  # nothing had met it yet
         is_right(db, conditions)
         is_whole(db)
-
-
-def write(db, rowid, data):
-    db.execute("UPDATE log_index_zones1 SET data = ? WHERE rowid = ?", (data, rowid))
-
-
-DAMAGES = {
-    "gone": lambda db, rowid, data, former: db.execute("DELETE FROM log_index_zones1 WHERE rowid = ?", (rowid,)),
-    "zeros": lambda db, rowid, data, former: write(db, rowid, bytes(len(data))),
-    "a bit": lambda db, rowid, data, former: write(db, rowid, data[:9] + bytes([data[9] ^ 4]) + data[10:]),
-    "short": lambda db, rowid, data, former: write(db, rowid, data[:-1]),
-    "empty": lambda db, rowid, data, former: write(db, rowid, b""),
-    "long": lambda db, rowid, data, former: write(db, rowid, data + bytes(4000)),
-    "another's": lambda db, rowid, data, former: write(db, rowid, one(db, "SELECT data FROM log_index_zones1 WHERE rowid <> ?", rowid)),
-    "of a former generation": lambda db, rowid, data, former: write(db, rowid, former[rowid]),
-    "no BLOB": lambda db, rowid, data, former: write(db, rowid, None),
-}
-for name, damage in DAMAGES.items():
-    case(damaged, name, damage)
 
 
 @test
@@ -620,6 +607,7 @@ RIGHTLY_CHECKSUMMED = {
 }
 
 
+@each(RIGHTLY_CHECKSUMMED)
 def damaged_under_a_checksum(files, change):
     """Such a row is seen to be none: everything is read."""
     for rowid in 2, DIRECTORY + 1:
@@ -631,10 +619,6 @@ def damaged_under_a_checksum(files, change):
         command(db, "merge")
         is_whole(db)
         db.close()
-
-
-for name, change in RIGHTLY_CHECKSUMMED.items():
-    case(damaged_under_a_checksum, name, change)
 
 
 @test

@@ -1,7 +1,5 @@
 """Copies of a database with filters and an index, by every way there is: dumps, backups, VACUUM, changesets.
 
-    python3 test/source/copies.py [--load ./bloom] [--only NAME]
-
 Each copy is as the original was, and needs no 'rebuild'; an index is read whole behind a dump until 'merge'.  $BLOOM_TEST_SHELL: the sqlite3 shell, sqlite3 unless told.
 """
 import ctypes
@@ -12,8 +10,8 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
 import tools  # noqa: E402
-from cases import (Api, Skip, case, column, command, error_of, execute, expect, fill, is_whole, main, no_false_negative, note,  # noqa: E402
-                   one, rules_out_absent_keys, test)
+from cases import (Api, Skip, column, command, each, error_of, execute, expect, fill, is_whole, main, no_false_negative, note, one,  # noqa: E402
+                   rules_out_absent_keys, test)
 
 KEYS = {"f": "SELECT k FROM t", "g": "SELECT bloom_tuple(k, n) AS k FROM t", "s": "SELECT 'set' || id AS k FROM t WHERE id <= 100"}
 
@@ -69,6 +67,7 @@ def goes_on(db):
 CHECKS_OF_RENUMBERED = {"INSERT INTO i(i) VALUES ('integrity-check')": "i is damaged: a page of it"}
 
 
+@each({"dumped with bloom": True, "dumped without": False}, {"restored with bloom": True, "restored without": False})
 def dumped(files, load_to_dump, load_to_restore):
     """.dump and .read of the shell, with and without bloom there."""
     make(files).close()
@@ -87,12 +86,6 @@ def dumped(files, load_to_dump, load_to_restore):
         command(copy, "i", "merge=300")
         all_true(copy)
     goes_on(copy)
-
-
-for load_to_dump in True, False:
-    for load_to_restore in True, False:
-        case(dumped, "dumped %s bloom, restored %s" % ("with" if load_to_dump else "without", "with" if load_to_restore else "without"),
-             load_to_dump, load_to_restore)
 
 
 @test
@@ -123,6 +116,7 @@ def dumped_by_python(files):
         raise AssertionError("Python %s dumps filters" % sys.version)
 
 
+@each(["closed", ".backup", "VACUUM INTO without bloom"])
 def copied(files, how):
     make(files).close()
     copy = files.file("copy")
@@ -135,10 +129,7 @@ def copied(files, how):
     goes_on(files.connect(copy))
 
 
-for how in "closed", ".backup", "VACUUM INTO without bloom":
-    case(copied, how, how)
-
-
+@each({"at once": -1, "page by page": 5})
 def backed_up(files, pages):
     db = make(files)
     all_true(db)
@@ -147,10 +138,6 @@ def backed_up(files, pages):
     goes_on(copy)
     all_true(db)
     copy.close()
-
-
-case(backed_up, "at once", -1)
-case(backed_up, "page by page", 5)
 
 
 @test
@@ -168,6 +155,7 @@ def backed_up_while_it_is_written(files):
     goes_on(copy)
 
 
+@each({"VACUUM": ("VACUUM", "db"), "VACUUM INTO": ("VACUUM INTO '{path}'", "copy")})
 def vacuumed(files, sql, path):
     db = make(files)
     held = files.connect()
@@ -183,10 +171,8 @@ def vacuumed(files, sql, path):
     goes_on(db)
 
 
-case(vacuumed, "VACUUM", "VACUUM", "db")
-case(vacuumed, "VACUUM INTO", "VACUUM INTO '{path}'", "copy")
-
-
+@each(("PRAGMA page_size = 512", "PRAGMA page_size = 65536", "PRAGMA auto_vacuum = FULL", "PRAGMA auto_vacuum = INCREMENTAL",
+               "PRAGMA journal_mode = WAL"))
 def vacuumed_with(files, pragma):
     db = make(files)
     for _ in range(2):
@@ -196,11 +182,6 @@ def vacuumed_with(files, pragma):
         all_true(db)
     expect(note(db, "s"), None)
     goes_on(db)
-
-
-for pragma in ("PRAGMA page_size = 512", "PRAGMA page_size = 65536", "PRAGMA auto_vacuum = FULL", "PRAGMA auto_vacuum = INCREMENTAL",
-               "PRAGMA journal_mode = WAL"):
-    case(vacuumed_with, pragma, pragma)
 
 
 @test
@@ -251,6 +232,7 @@ def apply(api, changes, answer):
     api.ok(api.lib.sqlite3changeset_apply(api.db, len(changes), buffer, None, handler, None))
 
 
+@each({"changesets": False, "patchsets": True}, {"omit": 0, "replace": 1})
 def changes_travel(files, patch, answer):
     """Two databases that were one exchange their changesets of all tables, conflicts and all: only rows of t travel, and
     the filters and the index of each side hear of the other's by their triggers."""
@@ -279,11 +261,6 @@ def changes_travel(files, patch, answer):
         db = files.connect(path)
         goes_on(db)
         db.close()
-
-
-for patch in False, True:
-    for answer in 0, 1:
-        case(changes_travel, "%s, %s" % ("patchsets" if patch else "changesets", "replace" if answer else "omit"), patch, answer)
 
 
 if __name__ == "__main__":

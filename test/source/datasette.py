@@ -1,7 +1,5 @@
 """What Datasette 0.65 sends, on an index and on a filter, and what it makes of an interrupt.
 
-    python3 test/source/datasette.py [--load ./bloom] [--only NAME]
-
 A page names every column of PRAGMA table_xinfo, hidden ones too, and looks for facets in each. A query that takes
 too long ends by the progress handler, and the page goes on without its answer if the error is `interrupted`,
 SQLite's own text; any other is shown in place of the page. Datasette itself is in no registry of these tests.
@@ -11,7 +9,7 @@ import sqlite3
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
-from cases import case, column, command, error_of, execute, expect, fails, main, one, quoted, test  # noqa: E402
+from cases import case, column, command, each, error_of, execute, expect, fails, main, one, quoted, test  # noqa: E402
 
 # ColumnFacet: what it suggests, and its results; what comes but `interrupted` is shown in place of the page.
 COLUMN_FACETS = (
@@ -72,6 +70,9 @@ def has_json(db):
         return 0
 
 
+@each({
+    "a table with an INTEGER PRIMARY KEY": "id INTEGER PRIMARY KEY, trace TEXT, message TEXT, tags TEXT, day TEXT, n REAL",
+    "a table without": "id TEXT, trace TEXT, message TEXT, tags TEXT, day TEXT, n REAL"})
 def pages(files, columns):
     db = make(files, columns)
     names = columns_of(db, "log_index")
@@ -94,10 +95,7 @@ def pages(files, columns):
     expect(db.execute("SELECT trace, log_index FROM log_index WHERE rowid = 77").fetchall(), [("trace77", None)])
 
 
-case(pages, "a table with an INTEGER PRIMARY KEY", "id INTEGER PRIMARY KEY, trace TEXT, message TEXT, tags TEXT, day TEXT, n REAL")
-case(pages, "a table without", "id TEXT, trace TEXT, message TEXT, tags TEXT, day TEXT, n REAL")
-
-
+@each(["log_index", "log_trace"])
 def conditions_on_the_hidden_column(files, table):
     db = make(files)
     num_rows = one(db, "SELECT count(*) FROM %s" % table)
@@ -110,10 +108,6 @@ def conditions_on_the_hidden_column(files, table):
         sql = "SELECT count(*) FROM {0} WHERE {0} {1}".format(table, condition)
         if "?" not in sql:
             fails(db, sql, "takes commands alone")
-
-
-for table in "log_index", "log_trace":
-    case(conditions_on_the_hidden_column, table, table)
 
 
 @test

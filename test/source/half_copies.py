@@ -1,7 +1,5 @@
 """Half copies: a tool without bloom copies the tables and triggers of a filter or an index, and not the virtual table.
 
-    python3 test/source/half_copies.py [--load ./bloom] [--only NAME]
-
 Programs go on writing to the source, and CREATE makes of what is there a filter that misses no key, and an index that has
 the table's rows.  $BLOOM_TEST_SHELL is the sqlite3 shell; without it, the one on the PATH.
 """
@@ -12,8 +10,8 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
 import tools  # noqa: E402
-from cases import (Skip, case, column, command, error_of, execute, expect, fails, fill, is_whole, literal, main,  # noqa: E402
-                   no_false_negative, one, rules_out_absent_keys, stop_after, test, triggers)
+from cases import (Skip, column, command, each, error_of, execute, expect, fails, fill, is_whole, literal, main, no_false_negative,  # noqa: E402
+                   one, rules_out_absent_keys, stop_after, test, triggers)
 
 CREATE = {"f": "CREATE VIRTUAL TABLE f USING bloom(t, k)", "g": "CREATE VIRTUAL TABLE g USING bloom(t, (k, n))",
           "s": "CREATE VIRTUAL TABLE s USING bloom(capacity = 10)",
@@ -87,6 +85,7 @@ def index_is_right(db):
     command(db, "i", "integrity-check")
 
 
+@each(COPIES.keys())
 def copied_by_half(files, how):
     copy = half(files, how)
     written(files, copy, "before")
@@ -121,11 +120,8 @@ def copied_by_half(files, how):
     expect(column(db, "SELECT name FROM sqlite_master"), ["t"])
 
 
-for how in COPIES:
-    case(copied_by_half, how, how)
-
-
-def tables_are_dropped(files, dropped):
+@each([("f_pages",), ("f_new",), ("f_pages", "f_new")])
+def tables_are_dropped(files, *dropped):
     """As bloom 1.2.0 told people to do: INSERT stops at a trigger whose table is gone, until CREATE."""
     copy = half(files, ".clone")
     db = files.connect(copy)
@@ -138,10 +134,10 @@ def tables_are_dropped(files, dropped):
     is_whole(db)
 
 
-for dropped in ("f_pages",), ("f_new",), ("f_pages", "f_new"):
-    case(tables_are_dropped, " and ".join(dropped), dropped)
-
-
+@each({
+    "a user's trigger and table": (["DROP TABLE f_pages", "CREATE TABLE f_pages(x)", "INSERT INTO f_pages VALUES (1)", "CREATE TRIGGER f_after_update AFTER UPDATE ON t BEGIN SELECT 1; END"], ["table f_pages", "trigger f_after_update", "are in the way", "DROP TRIGGER f_after_update", "ALTER TABLE f_pages RENAME TO f_kept_pages"], "f", ["f_pages"]),
+    "an index and a table": (["CREATE INDEX mine ON f_new(key)", "DROP TABLE f_pages", "CREATE TABLE f_pages(x)"], ["index mine", "table f_pages", "DROP INDEX mine"], "f", ["f_pages"]),
+    "a journal with other columns": (["DROP TABLE f_new", "CREATE TABLE f_new(id INTEGER PRIMARY KEY, key, r, u UNIQUE)"], ["table f_new is in the way", "DROP TRIGGER f_before_insert"], "f", [])})
 def pasted(files, obstacles, wanted, create="f", left=()):
     """The error names all that is in the way, and what to run; run at once, it takes nothing with it, and CREATE works."""
     copy = half(files, ".clone")
@@ -164,12 +160,18 @@ def pasted(files, obstacles, wanted, create="f", left=()):
         expect(one(db, "SELECT count(*) FROM " + new_name), number, new_name)
 
 
-case(pasted, "a user's trigger and table", ["DROP TABLE f_pages", "CREATE TABLE f_pages(x)", "INSERT INTO f_pages VALUES (1)", "CREATE TRIGGER f_after_update AFTER UPDATE ON t BEGIN SELECT 1; END"],
-     ["table f_pages", "trigger f_after_update", "are in the way", "DROP TRIGGER f_after_update", "ALTER TABLE f_pages RENAME TO f_kept_pages"], "f", ["f_pages"])
-case(pasted, "an index and a table", ["CREATE INDEX mine ON f_new(key)", "DROP TABLE f_pages", "CREATE TABLE f_pages(x)"], ["index mine", "table f_pages", "DROP INDEX mine"], "f", ["f_pages"])
-case(pasted, "a journal with other columns", ["DROP TABLE f_new", "CREATE TABLE f_new(id INTEGER PRIMARY KEY, key, r, u UNIQUE)"], ["table f_new is in the way", "DROP TRIGGER f_before_insert"], "f", [])
+def mine(name, schema="main"):
+    return ["CREATE TABLE %s.%s(x)" % (schema, name), "INSERT INTO %s.%s VALUES ('mine')" % (schema, name)]
 
 
+@each({
+    "tables and a trigger": (
+        mine("i_changed") + mine("i_zones3") + ["CREATE TRIGGER i_before_move BEFORE UPDATE ON t BEGIN SELECT 1; END"],
+        ["bloom_index: trigger i_before_move, table i_changed, table i_zones3 are in the way of i: DROP TRIGGER i_before_move; ALTER TABLE i_changed RENAME TO i_changed_kept; ALTER"], "main", ["i_changed", "i_zones3"]),
+    "an index, a view and a guard": (
+        ["CREATE INDEX i_state ON t(k)", "CREATE TRIGGER i_guard AFTER INSERT ON t BEGIN SELECT 1; END"], ["trigger i_guard, index i_state are in the way of i: DROP TRIGGER i_guard; DROP INDEX i_state"]),
+    "an attached database": (mine("i_entries2", "aux"), ["table i_entries2 is in the way of i: ALTER TABLE aux.i_entries2 RENAME TO i_entries2_kept"], "aux", ["i_entries2"]),
+    "a canary": (mine("i_canary"), ["bloom_index: table i_canary is in the way of i: ALTER TABLE i_canary RENAME TO i_canary_kept"], "main", ["i_canary"], "t(k TEXT, n INTEGER)")})
 def pasted_for_an_index(files, obstacles, wanted, schema="main", left=(), table="t(id INTEGER PRIMARY KEY, k TEXT, n INTEGER)"):
     """The same of an index: also over nothing but the user's own objects."""
     db = files.connect()
@@ -189,18 +191,11 @@ def pasted_for_an_index(files, obstacles, wanted, schema="main", left=(), table=
         expect(one(db, "SELECT x FROM %s.%s_kept" % (schema, name)), "mine")
 
 
-def mine(name, schema="main"):
-    return ["CREATE TABLE %s.%s(x)" % (schema, name), "INSERT INTO %s.%s VALUES ('mine')" % (schema, name)]
-
-
-case(pasted_for_an_index, "tables and a trigger", mine("i_changed") + mine("i_zones3") + ["CREATE TRIGGER i_before_move BEFORE UPDATE ON t BEGIN SELECT 1; END"],
-     ["bloom_index: trigger i_before_move, table i_changed, table i_zones3 are in the way of i: DROP TRIGGER i_before_move; ALTER TABLE i_changed RENAME TO i_changed_kept; ALTER"], "main", ["i_changed", "i_zones3"])
-case(pasted_for_an_index, "an index, a view and a guard", ["CREATE INDEX i_state ON t(k)", "CREATE TRIGGER i_guard AFTER INSERT ON t BEGIN SELECT 1; END"],
-     ["trigger i_guard, index i_state are in the way of i: DROP TRIGGER i_guard; DROP INDEX i_state"])
-case(pasted_for_an_index, "an attached database", mine("i_entries2", "aux"), ["table i_entries2 is in the way of i: ALTER TABLE aux.i_entries2 RENAME TO i_entries2_kept"], "aux", ["i_entries2"])
-case(pasted_for_an_index, "a canary", mine("i_canary"), ["bloom_index: table i_canary is in the way of i: ALTER TABLE i_canary RENAME TO i_canary_kept"], "main", ["i_canary"], "t(k TEXT, n INTEGER)")
-
-
+@each({
+    "a trigger on its notes": (["CREATE TRIGGER mine AFTER INSERT ON i_changed BEGIN SELECT 1; END"], ["trigger mine is in the way of i: ", "DROP TRIGGER mine", "DROP TRIGGER i_guard"]),
+    "another table": (["DROP TABLE i_changed", "CREATE TABLE i_changed(x)"], ["table i_changed is in the way of i: DROP TRIGGER i_after_insert; ", "ALTER TABLE i_changed RENAME TO i_changed_kept"]),
+    "tables are gone": (["DROP TABLE i_changed", "DROP TABLE i_spans"], []),
+    "nothing tells whose entries they are": (["DROP TABLE i_state"], ["table i_entries1, ", "DROP TRIGGER i_after_insert; ", "ALTER TABLE i_spans RENAME TO i_spans_kept"])})
 def over_a_half_copy_of_an_index(files, obstacles, wanted):
     """Writers stop at a trigger whose table is gone, which no SQL prevents: what is pasted drops that first."""
     copy = half(files, ".clone")
@@ -214,12 +209,6 @@ def over_a_half_copy_of_an_index(files, obstacles, wanted):
     index_is_right(db)
     written(files, copy, "after")
     index_is_right(db)
-
-
-case(over_a_half_copy_of_an_index, "a trigger on its notes", ["CREATE TRIGGER mine AFTER INSERT ON i_changed BEGIN SELECT 1; END"], ["trigger mine is in the way of i: ", "DROP TRIGGER mine", "DROP TRIGGER i_guard"])
-case(over_a_half_copy_of_an_index, "another table", ["DROP TABLE i_changed", "CREATE TABLE i_changed(x)"], ["table i_changed is in the way of i: DROP TRIGGER i_after_insert; ", "ALTER TABLE i_changed RENAME TO i_changed_kept"])
-case(over_a_half_copy_of_an_index, "tables are gone", ["DROP TABLE i_changed", "DROP TABLE i_spans"], [])
-case(over_a_half_copy_of_an_index, "nothing tells whose entries they are", ["DROP TABLE i_state"], ["table i_entries1, ", "DROP TRIGGER i_after_insert; ", "ALTER TABLE i_spans RENAME TO i_spans_kept"])
 
 
 def recovered(db):
@@ -240,6 +229,7 @@ def recovered(db):
     yield "PRAGMA writable_schema = off"
 
 
+@each([".recover", "what .recover prints", "VACUUM INTO"])
 def copied_whole(files, how):
     """VACUUM INTO, and `.recover`, also of a shell if it can: virtual tables arrive, and a 'merge' of each is all that they need."""
     make(files)
@@ -265,10 +255,6 @@ def copied_whole(files, how):
     index_is_right(db)
     written(files, copy, "after")
     index_is_right(db)
-
-
-for how in ".recover", "what .recover prints", "VACUUM INTO":
-    case(copied_whole, how, how)
 
 
 @test

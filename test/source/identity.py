@@ -1,7 +1,5 @@
 """Which filter and which index a name means: files attached one after the other, replaced, dropped, made again.
 
-    python3 test/source/identity.py [--load ./bloom] [--only NAME]
-
 Python's sqlite3 keeps the statements that it has prepared, and so SQLite's objects of tables
 that are gone.  Each file has a table with a filter and a bloom_index.  Whatever an object has read: the
 filter misses no key of the table that its name means now, the index has its rows, or there is an error,
@@ -15,8 +13,8 @@ import sys
 from random import Random
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
-from cases import (Skip, case, command, error_of, execute, expect, fails, fill, image, is_whole, lookups, main,  # noqa: E402
-                   needs_deserialize, no_false_negative, one, rules_out_absent_keys, test)
+from cases import (Skip, command, each, error_of, execute, expect, fails, fill, image, is_whole, lookups, main, needs_deserialize,  # noqa: E402
+                   no_false_negative, one, rules_out_absent_keys, test)
 
 NUM_ROWS = 400
 COLUMNS = "id INTEGER PRIMARY KEY, k TEXT, n INTEGER, message TEXT"
@@ -121,6 +119,7 @@ def bytes_of(path):
 
 # -- Another database under the same name ------------------------------------------------------
 
+@each(["the same size", "another size", "other columns", "a copy"], ["DELETE", "WAL"])
 def attached(files, how, mode):
     a = make_file(files, "a", "ada", journal_mode=mode)
     if how == "other columns":
@@ -149,11 +148,7 @@ def attached(files, how, mode):
         is_sound_on_disk(files, path)
 
 
-for how in "the same size", "another size", "other columns", "a copy":
-    for mode in "DELETE", "WAL":
-        case(attached, "%s, %s" % (how, mode), how, mode)
-
-
+@each(["free", "taken", "deserialized"])
 def attached_shared(files, name):
     """With a shared cache SQLite keeps its object of an index while the file is detached."""
     paths = [make_file(files, "a", "ada"), make_file(files, "b", "bob", num_rows=300)]
@@ -199,10 +194,7 @@ def attached_shared(files, name):
         is_sound_on_disk(files, path)
 
 
-for name in "free", "taken", "deserialized":
-    case(attached_shared, "a name that is " + name, name)
-
-
+@each(["once", "the other name", "a third name"])
 def deserialized_shared(files, also):
     """Statements from before deserialize() share SQLite's object with those on the old file, attached again by another name."""
     paths = [make_file(files, name, prefix) for name, prefix in (("a", "ada"), ("b", "bob"), ("c", "cy"))]
@@ -249,10 +241,6 @@ def deserialized_shared(files, also):
     is_sound_on_disk(files, paths[0])
 
 
-for also in "once", "the other name", "a third name":
-    case(deserialized_shared, also, also)
-
-
 OTHERS = {
     "the same columns": (COLUMNS, INDEXED),
     "other columns": ("id INTEGER PRIMARY KEY, message TEXT, n INTEGER, k TEXT", "log, message LIKE, n, k"),
@@ -270,6 +258,7 @@ OTHERS = {
 DROP_TRIGGERS = ["DROP TRIGGER " + name for name in ("log_index_before_update", "log_index_after_update", "f_before_update")]
 
 
+@each(["main", "x"], OTHERS.keys())
 def deserialized(files, schema, other):
     """Another file comes under statements that are held, and SQLite compiles none of them anew."""
     a, b = make_file(files, "a", "ada"), make_file(files, "b", "bob", *OTHERS[other])
@@ -325,11 +314,7 @@ def deserialized(files, schema, other):
         is_sound(fresh)
 
 
-for schema in "main", "x":
-    for other in OTHERS:
-        case(deserialized, "%s, %s" % (schema, other), schema, other)
-
-
+@each(["the same columns", "other columns", "another collation", "other sizes"], ["DELETE", "WAL"], {"reads first": True, "writes first": False})
 def backup(files, other, mode, reads_first):
     """sqlite3_backup into a connection that has read and written what is overwritten."""
     a, b = make_file(files, "a", "ada", journal_mode=mode), make_file(files, "b", "bob", *OTHERS[other])
@@ -350,12 +335,6 @@ def backup(files, other, mode, reads_first):
     third.close()
     for path in a, b:
         is_sound_on_disk(files, path)
-
-
-for other in "the same columns", "other columns", "another collation", "other sizes":
-    for mode in "DELETE", "WAL":
-        for reads_first in True, False:
-            case(backup, "%s, %s, %s" % (other, mode, "reads first" if reads_first else "writes first"), other, mode, reads_first)
 
 
 @test
@@ -427,6 +406,7 @@ def two_indexes_change_names(files):
     expect([len(db.execute(sql, (value,)).fetchall()) for sql, value in queries], [1, 0, 0, 1])
 
 
+@each({"alone": False, "in a transaction": True})
 def made_by_another(files, inside):
     """Another connection drops the index and makes one of the name; this one has statements of the old one."""
     make_file(files, "db", "ada")
@@ -443,10 +423,6 @@ def made_by_another(files, inside):
         change(db)
         is_right(other)
     is_sound(db)
-
-
-for inside in False, True:
-    case(made_by_another, "in a transaction" if inside else "alone", inside)
 
 
 @test
@@ -480,6 +456,7 @@ def the_schema_is_rolled_back(files):
 
 # -- What is dropped under a cursor ----------------------------------------------------------------
 
+@each(["DROP TABLE log_index", "DROP TABLE log"])
 def dropped_under_a_cursor(files, what):
     make_file(files, "db", "ada")
     db = files.connect()
@@ -496,10 +473,6 @@ def dropped_under_a_cursor(files, what):
         fails(db, "SELECT * FROM log_index", "there is no table log")
         execute(db, "DROP TABLE log_index", "DROP TABLE f")
         expect(db.execute("SELECT name FROM sqlite_master").fetchall(), [])
-
-
-for what in "DROP TABLE log_index", "DROP TABLE log":
-    case(dropped_under_a_cursor, what, what)
 
 
 @test
@@ -520,6 +493,7 @@ def dropped_by_another_under_a_cursor(files):
 
 # -- A merge by one, look-ups by others --------------------------------------------------------------------
 
+@each(["DELETE", "WAL"])
 def merged_by_several(files, journal_mode):
     """Connections that remember the journal's keys find what others add and merge, and what is rolled back."""
     db = files.connect()
@@ -550,10 +524,6 @@ def merged_by_several(files, journal_mode):
     fresh = files.connect()
     expect(fresh.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
     is_whole(fresh)
-
-
-for mode in "DELETE", "WAL":
-    case(merged_by_several, mode, mode)
 
 
 if __name__ == "__main__":

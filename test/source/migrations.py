@@ -1,7 +1,5 @@
 """A table with filters and a bloom_index is made again, as migrations do it: by hand and by the tools that people use.
 
-    python3 test/source/migrations.py [--load ./bloom] [--only NAME]
-
 SQLite can change little of a table, so tools create another one, copy, DROP the old one and
 RENAME the new one. That takes the triggers away. From then on every key may be in a filter, the
 index reads the whole table, nobody is kept from writing, notes say why, and 'rebuild' makes both whole.
@@ -18,7 +16,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
 import tools  # noqa: E402
-from cases import (PLANS_SAY, Skip, case, command, error_of, execute, expect, fails, is_uncertain, is_whole, main,  # noqa: E402
+from cases import (PLANS_SAY, Skip, case, command, each, error_of, execute, expect, fails, is_uncertain, is_whole, main,  # noqa: E402
                    no_false_negative, note, one, plan, rebuild_makes_it_whole, slow, test, triggers_of)
 
 # The filters over a table of people, and the keys of each.
@@ -190,6 +188,7 @@ def a_migration_that_is_rolled_back(files):
         all_whole(db)
 
 
+@each({"keys changed": True, "keys as they were": False}, {"": False, "statements held": True}, {"": False, "VACUUM": True})
 def twelve_steps(files, changed, held, vacuumed):
     """The triggers are put back from their text, as the twelve steps say. Keys that were changed on the way are in no
     filter; that the triggers are there again must deceive nobody."""
@@ -218,13 +217,6 @@ def twelve_steps(files, changed, held, vacuumed):
     all_rebuilt(db)
     db.execute("VACUUM")
     all_whole(db)
-
-
-for changed in True, False:
-    for held in False, True:
-        for vacuumed in False, True:
-            case(twelve_steps, "%s%s%s" % ("keys changed" if changed else "keys as they were", ", statements held" if held else "",
-                                          ", VACUUM" if vacuumed else ""), changed, held, vacuumed)
 
 
 @test
@@ -265,6 +257,7 @@ def the_table_is_gone(files):
     all_rebuilt(db)
 
 
+@each(WAYS.keys())
 def by_a_program_without_bloom(files, way):
     """It needs no bloom, and no filter misses a key."""
     db = peopled(files)
@@ -277,10 +270,6 @@ def by_a_program_without_bloom(files, way):
     add_people(db, "Afterwards ")
     all_uncertain(db)
     all_rebuilt(db)
-
-
-for way in WAYS:
-    case(by_a_program_without_bloom, way, way)
 
 
 @test
@@ -333,6 +322,7 @@ def add_and_alter_and_remove(migrations, models):
     yield migrations.RemoveField("person", "about"), "email", None
 
 
+@each([add_field, rename_field, alter_field, add_and_alter_and_remove])
 @slow
 def django(files, operations):
     package, connection, migrations, models, migrate = tools.django(files)
@@ -365,10 +355,15 @@ def django(files, operations):
     connection.close()
 
 
-for operations in add_field, rename_field, alter_field, add_and_alter_and_remove:
-    case(django, operations.__name__, operations)
+CHANGES = {  # in the first and in the second migration
+    "alter_column": lambda sqlalchemy, batch, i: batch.alter_column("email", type_=sqlalchemy.String(100 + i)),
+    "add_column": lambda sqlalchemy, batch, i: batch.add_column(sqlalchemy.Column("nick%d" % i, sqlalchemy.String(20))),
+    "rename_column": lambda _, batch, i: batch.alter_column("about" if i == 0 else "text", new_column_name="text" if i == 0 else "about"),
+    "add_constraint": lambda _, batch, i: batch.create_check_constraint("check%d" % i, "active < 10"),
+}
 
 
+@each(CHANGES.keys(), {"recreate always": "always", "recreate auto": "auto"})
 @slow
 def alembic(files, change, recreate):
     sqlalchemy, engine, MigrationContext, Operations = tools.alembic(files)
@@ -395,17 +390,6 @@ def alembic(files, change, recreate):
                 connection.commit()
     after_a_tool(files, "about", recreate == "always", run_last_step)
     engine.dispose()
-
-
-CHANGES = {  # in the first and in the second migration
-    "alter_column": lambda sqlalchemy, batch, i: batch.alter_column("email", type_=sqlalchemy.String(100 + i)),
-    "add_column": lambda sqlalchemy, batch, i: batch.add_column(sqlalchemy.Column("nick%d" % i, sqlalchemy.String(20))),
-    "rename_column": lambda _, batch, i: batch.alter_column("about" if i == 0 else "text", new_column_name="text" if i == 0 else "about"),
-    "add_constraint": lambda _, batch, i: batch.create_check_constraint("check%d" % i, "active < 10"),
-}
-for change in CHANGES:
-    for recreate in "always", "auto":
-        case(alembic, "%s, recreate %s" % (change, recreate), change, recreate)
 
 
 @test

@@ -1,8 +1,6 @@
 """What ActiveRecord, Peewee, knex, TypeORM and drizzle-kit make of a database with a filter and an index, with bloom loaded and
 without: what sql/LIMITS.md and the recipes say of each.
 
-    python3 test/source/orms.py [--load ./bloom] [--only NAME]
-
 Debian: ruby-activerecord, ruby-sqlite3, python3-peewee.  npm: `npm install --prefix build/orms knex typeorm drizzle-kit drizzle-orm
 better-sqlite3`.  What is not there is left out.
 """

@@ -1,14 +1,12 @@
 """What is the user's stays the user's: DROP, RENAME, 'rebuild' and CREATE touch nothing that is not bloom's.
 
-    python3 test/source/others_objects.py [--load ./bloom] [--only NAME]
-
 A trigger or a table is bloom's if its name, its table and its text together say so.
 """
 import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
-from cases import case, column, command, error_of, execute, expect, fails, fill, is_whole, main, no_false_negative, one, test  # noqa: E402
+from cases import column, command, each, error_of, execute, expect, fails, fill, is_whole, main, no_false_negative, one, test  # noqa: E402
 
 MODULES = {"bloom": ("f_new", '"f_new"(key, r) VALUES (new."a", random())'), "bloom_index": ("f_changed", '"f_changed"(id) VALUES (new."a")')}
 
@@ -47,6 +45,7 @@ TRIGGERS = ["my_%s", "other_%s", "f2_%s"]
 SUFFIXES = ["before_insert", "after_insert", "before_update", "after_update", "before_delete", "before_move", "guard"]
 
 
+@each(MODULES.keys(), ["rebuild", "RENAME", "DROP"])
 def triggers_stay(files, module, how):
     db = make(files, module)
     command_ = 'BEGIN INSERT INTO "f"(f) VALUES (\'merge\'); END'
@@ -70,11 +69,7 @@ def triggers_stay(files, module, how):
         execute(db, "INSERT INTO t(k) VALUES ('goes on')", "INSERT INTO other VALUES (1, 2)")
 
 
-for module in MODULES:
-    for how in "rebuild", "RENAME", "DROP":
-        case(triggers_stay, "%s, %s" % (module, how), module, how)
-
-
+@each(MODULES.keys())
 def of_its_names(files, module):
     """A trigger that has a name of bloom's, on another table or with another text: said to be in the way, and kept."""
     for suffix in "before_insert", "before_update", "guard":
@@ -97,10 +92,7 @@ def of_its_names(files, module):
             db.close()
 
 
-for module in MODULES:
-    case(of_its_names, module, module)
-
-
+@each(MODULES.keys())
 def of_its_names_elsewhere(files, module):
     """A trigger that has a name and an event of bloom's, and writes to a table of the user's: DROP keeps it."""
     db = make(files, module)
@@ -110,10 +102,7 @@ def of_its_names_elsewhere(files, module):
     expect(column(db, "SELECT name FROM sqlite_master"), ["t", "other", "f_before_insert", "f_after_update"])
 
 
-for module in MODULES:
-    case(of_its_names_elsewhere, module, module)
-
-
+@each(MODULES.keys())
 def of_no_name(files, module):
     """A trigger of its own that somebody changed is repaired, while all that it does is to write to its table; until then all keys may be there."""
     for before, after in (" WHEN ", " WHEN 0 AND "), ('(new."k", ', "('x', ") if module == "bloom" else ('(new."id", ', "(-7, "):
@@ -130,10 +119,8 @@ def of_no_name(files, module):
         db.close()
 
 
-case(of_no_name, "bloom", "bloom")
-case(of_no_name, "bloom_index", "bloom_index")
-
-
+@each([("bloom", "f_pages"), ("bloom", "f_new"), ("bloom_index", "f_state"), ("bloom_index", "f_changed"), ("bloom_index", "f_entries1")],
+      ["TABLE {0}(a, b)", 'TABLE "{0}"(mine BLOB)', "VIEW {0} AS SELECT 1 AS a"])
 def tables_stay(files, module, table, definition):
     """A table, or a view, that got the name of one of bloom's: kept by all, with its rows."""
     for how in "rebuild", "RENAME", "DROP":
@@ -162,12 +149,6 @@ def tables_stay(files, module, table, definition):
         expect(sorted(column(db, "SELECT name FROM sqlite_master WHERE type IN ('table', 'view', 'trigger')")), sorted(["t", "other", table]))
         execute(db, "INSERT INTO t(k) VALUES ('goes on')", "DROP %s %s" % (definition.split()[0], table), "DROP TABLE t", "DROP TABLE other")
         db.close()
-
-
-for module, tables in ("bloom", ("f_pages", "f_new")), ("bloom_index", ("f_state", "f_changed", "f_entries1")):
-    for table in tables:
-        for definition in "TABLE {0}(a, b)", 'TABLE "{0}"(mine BLOB)', "VIEW {0} AS SELECT 1 AS a":
-            case(tables_stay, "%s, %s, %s" % (module, table, definition), module, table, definition)
 
 
 @test

@@ -1,7 +1,5 @@
 """What look-ups know of the schema: read again when it changes, at a low price, and then the whole truth.
 
-    python3 test/source/schema_changes.py [--load ./bloom] [--only NAME] [--slow]
-
 Work is counted in instructions of SQLite's virtual machine, those of bloom's own statements included.
 """
 import os
@@ -9,7 +7,7 @@ import random
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
-from cases import case, column, command, error_of, execute, expect, fill, instructions, main, note, one, test  # noqa: E402
+from cases import column, command, each, error_of, execute, expect, fill, instructions, main, note, one, test  # noqa: E402
 
 ABSENT = {"f": "SELECT count(*) FROM f('absent')", "i": "SELECT count(*) FROM i WHERE k = 'absent'"}
 
@@ -24,10 +22,10 @@ def make(files, num_tables=0):
     return db
 
 
-OTHERS = [("a table", "CREATE TABLE z(a)"), ("an index", "CREATE INDEX z ON first(a)"), ("a view", "CREATE VIEW z AS SELECT 1"),
-          ("DROP", "DROP TABLE first"), ("a constraint", "CREATE TABLE z(a UNIQUE)")]
+OTHERS = {"a table": "CREATE TABLE z(a)", "an index": "CREATE INDEX z ON first(a)", "a view": "CREATE VIEW z AS SELECT 1", "DROP": "DROP TABLE first", "a constraint": "CREATE TABLE z(a UNIQUE)"}
 
 
+@each(OTHERS, "fi")
 def others(files, sql, name):
     """After a change the look-up scans the schema twice: for triggers and tables of its own, and for the source."""
     steps, counts = [], (10, 510)
@@ -41,11 +39,6 @@ def others(files, sql, name):
         steps.append(took)
         db.close()
     assert steps[1] - steps[0] <= 8 * (counts[1] - counts[0]), steps
-
-
-for name in "fi":
-    for what, sql in OTHERS:
-        case(others, "%s, %s" % (name, what), sql, name)
 
 
 @test
@@ -139,14 +132,12 @@ def look(db, turn):
         error_of(db, ABSENT[name])
 
 
-def draws(files, seeds):
-    for seed in seeds:
+@each([0, 5, 10, 15])
+def draws(files, first):
+    for seed in range(first, first + 5):
         files.path = files.file("db%d" % seed)
         drawn(files, seed)
 
-
-for first in 0, 5, 10, 15:
-    case(draws, "%d" % first, range(first, first + 5))
 
 if __name__ == "__main__":
     sys.exit(main())

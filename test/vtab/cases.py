@@ -59,6 +59,21 @@ def case(function, name, *args):
     TESTS.append(run)
 
 
+def each(*choices):
+    """Makes a test of each combination of these: of a list a value, which names itself, and of a dict one that its key names, or
+    nothing if that is empty. A tuple is several arguments."""
+    def name_of(value):
+        return ", ".join(map(name_of, value)) if isinstance(value, tuple) else getattr(value, "__name__", str(value))
+
+    def add(function):
+        lists = [choice.items() if isinstance(choice, dict) else [(name_of(value), value) for value in choice] for choice in choices]
+        for chosen in itertools.product(*lists):
+            arguments = [value if isinstance(value, tuple) else (value,) for _, value in chosen]
+            case(function, ", ".join(name for name, _ in chosen if name), *itertools.chain(*arguments))
+        return function
+    return add
+
+
 def sample():
     """Of a function's cases a third, three at least: those that have a word in their names that none before them has, in
     a shuffled order that is always the same. So of a product of few arguments each value is tried."""

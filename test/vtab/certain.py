@@ -1,7 +1,5 @@
 """Where something is uncertain the answer is "maybe", the facts say why, and 'rebuild' makes it certain again.
 
-    python3 test/vtab/certain.py [--load ./bloom] [--only NAME]
-
 No error meets who reads or writes. Damage alone is SQLITE_CORRUPT_VTAB, and a journal that is gone.
 """
 import base64
@@ -11,8 +9,9 @@ import sqlite3
 import sys
 import zlib
 
-from cases import (ABSENT, Skip, case, column, command, error_of, execute, expect, fails, fill, filtered, is_uncertain, is_whole, lookups, main,
-                   no_false_negative, note, one, quoted, rebuild_makes_it_whole, rules_out_absent_keys, slow, test, triggers)
+from cases import (ABSENT, Skip, case, column, command, each, error_of, execute, expect, fails, fill, filtered, is_uncertain,
+                   is_whole, lookups, main, no_false_negative, note, one, quoted, rebuild_makes_it_whole, rules_out_absent_keys,
+                   slow, test, triggers)
 
 KINDS = {
     "a column": ("t, k", "SELECT k FROM t"),
@@ -72,6 +71,7 @@ def restored(db, keys, names, by="rebuild"):
 
 # -- Triggers --------------------------------------------------------------------------------------------
 
+@each(KINDS, [0, 1, 2, 3, None], ["dropped", "made again", "another of its name", "on another table"])
 def trigger_is_gone(files, args, keys, number, how):
     db = make(files, args)
     other = files.connect()
@@ -110,12 +110,7 @@ def trigger_is_gone(files, args, keys, number, how):
     is_whole(other, keys)
 
 
-for kind, (args, keys) in KINDS.items():
-    for how in "dropped", "made again", "another of its name", "on another table":
-        for number in [0, 1, 2, 3, None]:
-            case(trigger_is_gone, "%s, %s, %s" % (kind, "all" if number is None else "number %d" % number, how), args, keys, number, how)
-
-
+@each(KINDS)
 def rolled_back(files, args, keys):
     """A trigger that comes back by ROLLBACK was never gone; a 'rebuild' that is rolled back has not happened."""
     db = make(files, args)
@@ -141,10 +136,6 @@ def rolled_back(files, args, keys):
         if db.in_transaction:
             db.execute("COMMIT")
     restored(db, keys, names)
-
-
-for kind, (args, keys) in KINDS.items():
-    case(rolled_back, kind, args, keys)
 
 
 def change_schema(db, sql, is_read_again=True):
@@ -277,7 +268,9 @@ for kind, (args, keys) in KINDS.items():
         case(journal_is_changed, "%s, %s" % (kind, "; ".join(statements)), args, keys, is_certain, *statements)
 
 
-def journal_is_gone(files, place):
+@each([(), ("CREATE VIEW f_new AS SELECT 1 AS key, 2 AS r",), ("CREATE TABLE f_new(x)",), ("CREATE TABLE f_new(key PRIMARY KEY, r) WITHOUT ROWID",),
+       ("CREATE TABLE f_new(key INTEGER, r)",), ("CREATE TABLE f_new(key TEXT COLLATE NOCASE, r CHECK (r IS NULL))",)])
+def journal_is_gone(files, *place):
     """Writing fails, and says why; a look-up fails; 'rebuild' makes it anew."""
     db = make(files, "t, k")
     execute(db, "INSERT INTO t(k) VALUES ('new')", "DROP TABLE f_new")
@@ -298,11 +291,22 @@ def journal_is_gone(files, place):
     execute(db, "DROP TABLE f", "INSERT INTO t(k) VALUES ('at last')")
 
 
-for place in ((), ("CREATE VIEW f_new AS SELECT 1 AS key, 2 AS r",), ("CREATE TABLE f_new(x)",), ("CREATE TABLE f_new(key PRIMARY KEY, r) WITHOUT ROWID",),
-              ("CREATE TABLE f_new(key INTEGER, r)",), ("CREATE TABLE f_new(key TEXT COLLATE NOCASE, r CHECK (r IS NULL))",)):
-    case(journal_is_gone, "; ".join(place) or "nothing there", place)
-
-
+@each([
+    # The first rows go and come back.
+    ("INSERT INTO t(k) VALUES ('a'), ('b'), ('c')", "look", "BEGIN", "merge=2", "look", "ROLLBACK", "look"),
+    ("INSERT INTO t(k) VALUES ('a'), ('b'), ('c')", "BEGIN", "SAVEPOINT s", "merge=2", "look", "ROLLBACK TO s", "look", "merge", "COMMIT"),
+    # The last ones go, and others come with their numbers.
+    ("BEGIN", "INSERT INTO t(k) VALUES ('a'), ('b')", "look", "ROLLBACK", "INSERT INTO t(k) VALUES ('c'), ('d')", "look"),
+    ("INSERT INTO t(k) VALUES ('a')", "BEGIN", "INSERT INTO t(k) VALUES ('b')", "look", "ROLLBACK", "INSERT INTO t(k) VALUES ('c')", "look"),
+    # All of it, by DROP and CREATE, by 'rebuild', by VACUUM.
+    ("INSERT INTO t(k) VALUES ('a')", "look", "DROP TABLE f", "INSERT INTO t(k) VALUES ('b')", "CREATE VIRTUAL TABLE f USING bloom(t, k)", "INSERT INTO t(k) VALUES ('c')", "look"),
+    ("INSERT INTO t(k) VALUES ('a')", "look", "BEGIN", "rebuild", "INSERT INTO t(k) VALUES ('b')", "look", "ROLLBACK", "look"),
+    ("INSERT INTO t(k) VALUES ('a'), ('b'), ('c')", "merge=2", "look", "VACUUM", "INSERT INTO t(k) VALUES ('d')", "look", "merge=1", "look"),
+    # The end of all numbers, and behind it.
+    ("INSERT INTO t(k) VALUES ('a'), ('b')", "look", "UPDATE f_new SET rowid = rowid - (SELECT max(rowid) FROM f_new) + 9223372036854775807",
+     "look", "merge", "look", "INSERT INTO t(k) VALUES ('c')", "look", "merge=1", "look"),
+    ("INSERT INTO t(k) VALUES ('a'), ('b')", "UPDATE f_new SET rowid = rowid - (SELECT max(rowid) FROM f_new) + 9223372036854775807",
+     "look", "INSERT INTO t(k) VALUES ('c'), ('d')", "look", "INSERT INTO t(k) VALUES ('e')", "look")])
 def proof_of_the_journal(files, *steps):
     """What a connection has read of the journal is told from what is there now: each time it has another past."""
     db = filtered(files, columns="id INTEGER PRIMARY KEY, k TEXT", rows=20)
@@ -318,25 +322,7 @@ def proof_of_the_journal(files, *steps):
         is_whole(db)
 
 
-for steps in (
-        # The first rows go and come back.
-        ("INSERT INTO t(k) VALUES ('a'), ('b'), ('c')", "look", "BEGIN", "merge=2", "look", "ROLLBACK", "look"),
-        ("INSERT INTO t(k) VALUES ('a'), ('b'), ('c')", "BEGIN", "SAVEPOINT s", "merge=2", "look", "ROLLBACK TO s", "look", "merge", "COMMIT"),
-        # The last ones go, and others come with their numbers.
-        ("BEGIN", "INSERT INTO t(k) VALUES ('a'), ('b')", "look", "ROLLBACK", "INSERT INTO t(k) VALUES ('c'), ('d')", "look"),
-        ("INSERT INTO t(k) VALUES ('a')", "BEGIN", "INSERT INTO t(k) VALUES ('b')", "look", "ROLLBACK", "INSERT INTO t(k) VALUES ('c')", "look"),
-        # All of it, by DROP and CREATE, by 'rebuild', by VACUUM.
-        ("INSERT INTO t(k) VALUES ('a')", "look", "DROP TABLE f", "INSERT INTO t(k) VALUES ('b')", "CREATE VIRTUAL TABLE f USING bloom(t, k)", "INSERT INTO t(k) VALUES ('c')", "look"),
-        ("INSERT INTO t(k) VALUES ('a')", "look", "BEGIN", "rebuild", "INSERT INTO t(k) VALUES ('b')", "look", "ROLLBACK", "look"),
-        ("INSERT INTO t(k) VALUES ('a'), ('b'), ('c')", "merge=2", "look", "VACUUM", "INSERT INTO t(k) VALUES ('d')", "look", "merge=1", "look"),
-        # The end of all numbers, and behind it.
-        ("INSERT INTO t(k) VALUES ('a'), ('b')", "look", "UPDATE f_new SET rowid = rowid - (SELECT max(rowid) FROM f_new) + 9223372036854775807",
-         "look", "merge", "look", "INSERT INTO t(k) VALUES ('c')", "look", "merge=1", "look"),
-        ("INSERT INTO t(k) VALUES ('a'), ('b')", "UPDATE f_new SET rowid = rowid - (SELECT max(rowid) FROM f_new) + 9223372036854775807",
-         "look", "INSERT INTO t(k) VALUES ('c'), ('d')", "look", "INSERT INTO t(k) VALUES ('e')", "look")):
-    case(proof_of_the_journal, "; ".join(steps), *steps)
-
-
+@each({"NULL": lambda: None, "a text": lambda: "x"}, [0, -1])  # of -1 SQLite does not compile anew what uses its own
 def random_of_the_application(files, function, num_args):
     """random() is the application's, and returns no numbers.  Of one that repeats itself the reference says that it loses keys."""
     db = filtered(files, rows=20)
@@ -356,11 +342,6 @@ def random_of_the_application(files, function, num_args):
         if i % 2:
             command(db, "f", "merge=1")
             no_false_negative(db)
-
-
-for name, function in ("NULL", lambda: None), ("a text", lambda: "x"):
-    for num_args in 0, -1:  # of -1 SQLite does not compile anew what uses its own
-        case(random_of_the_application, "%s, %d" % (name, num_args), function, num_args)
 
 
 @test
@@ -391,6 +372,7 @@ def shared_cache(files):
 
 # -- The column and the table -----------------------------------------------------------------------------------
 
+@each((("TEXT", "INTEGER"), ("TEXT", "TEXT COLLATE NOCASE"), ("TEXT", "BLOB"), ("TEXT", "TEXT DEFAULT 7"), ("INTEGER", "TEXT"), ("TEXT COLLATE RTRIM", "TEXT")))
 def column_changes(files, before, after):
     """The column's text in the schema is changed in place, which no trigger can tell."""
     db = files.connect()
@@ -411,10 +393,6 @@ def column_changes(files, before, after):
     expect(note(db), None)
     expect(one(db, lost), 0)
     no_false_negative(db)
-
-
-for before, after in ("TEXT", "INTEGER"), ("TEXT", "TEXT COLLATE NOCASE"), ("TEXT", "BLOB"), ("TEXT", "TEXT DEFAULT 7"), ("INTEGER", "TEXT"), ("TEXT COLLATE RTRIM", "TEXT"):
-    case(column_changes, "%s to %s" % (before, after), before, after)
 
 
 def default_of_a_column(files, declaration, default):
@@ -452,6 +430,9 @@ def a_collation_of_the_program(files):
 
 # -- Names ------------------------------------------------------------------------------------------------------------
 
+@each([("new", ["new", "old", "key", "r"], "f"), ("old", ["random", "typeof", "lower"], "random"), ("g_new", ["k", "key_1", "key_2"], "f"),
+       ('t"', ['"f"', "f_new", "'f'", "INSERT INTO f_new"], 'f"'), ("t'", ["vip", "'vip'", "new.k"], "'"),
+       ("t", ["a", "b"], "t_x"), ("größe ü", ["größe", "GRÖSSE x"], "ß")])
 def names(files, table, columns_, filter_):
     """Names that are also words, texts, functions or another filter's: nothing in the triggers is read as something else."""
     db = files.connect()
@@ -471,12 +452,6 @@ def names(files, table, columns_, filter_):
         writer.execute("UPDATE %s SET %s = 'then ' || %s" % (t, quoted(columns_[1]), quoted(columns_[1])))
 
 
-for table, columns_, filter_ in (("new", ["new", "old", "key", "r"], "f"), ("old", ["random", "typeof", "lower"], "random"), ("g_new", ["k", "key_1", "key_2"], "f"),
-                                 ('t"', ['"f"', "f_new", "'f'", "INSERT INTO f_new"], 'f"'), ("t'", ["vip", "'vip'", "new.k"], "'"),
-                                 ("t", ["a", "b"], "t_x"), ("größe ü", ["größe", "GRÖSSE x"], "ß")):
-    case(names, "%s(%s), %s" % (table, ", ".join(columns_), filter_), table, columns_, filter_)
-
-
 # -- Damage: who writes to the source writes on -------------------------------------------------------------------------
 
 def missed(db, key):
@@ -484,6 +459,11 @@ def missed(db, key):
                " OR NOT bloom_may_contain(handle, v)" % key)
 
 
+@each([("DELETE FROM f_pages",), ("DELETE FROM f_pages WHERE rowid > 1",),
+       ("UPDATE f_pages SET rowid = rowid + 1000", "UPDATE f_pages SET rowid = rowid - 1000"), ("DROP TABLE f_pages",),
+       ("ALTER TABLE f_pages RENAME TO gone", "ALTER TABLE gone RENAME TO f_pages"), ("CREATE INDEX mine ON f_pages(bytes)",),
+       ("UPDATE f_pages SET bytes = zeroblob(length(bytes)) WHERE rowid > 1",), ("UPDATE f_pages SET bytes = zeroblob(length(bytes))",),
+       ("DROP TRIGGER f_guard",)])
 def damaged_pages(files, damage, *back):
     """Whatever became of the pages, who writes needs none of them; putting them back tells no lie; 'rebuild' repairs all, and so does 'merge'."""
     for arguments, key, by in ("t, k", "kk", "rebuild"), ("t, k", "kk", "merge"), ("t, (k, n)", "bloom_tuple(kk, n)", "merge"):
@@ -517,14 +497,6 @@ def damaged_pages(files, damage, *back):
         os.remove(files.path)
 
 
-for damage, *back in (("DELETE FROM f_pages",), ("DELETE FROM f_pages WHERE rowid > 1",),
-                      ("UPDATE f_pages SET rowid = rowid + 1000", "UPDATE f_pages SET rowid = rowid - 1000"), ("DROP TABLE f_pages",),
-                      ("ALTER TABLE f_pages RENAME TO gone", "ALTER TABLE gone RENAME TO f_pages"), ("CREATE INDEX mine ON f_pages(bytes)",),
-                      ("UPDATE f_pages SET bytes = zeroblob(length(bytes)) WHERE rowid > 1",), ("UPDATE f_pages SET bytes = zeroblob(length(bytes))",),
-                      ("DROP TRIGGER f_guard",)):
-    case(damaged_pages, damage, damage, *back)
-
-
 @test
 def the_rowid_is_no_namesake(files):
     """It has the name that the column had."""
@@ -552,6 +524,7 @@ def the_codes_of_errors(files):
     expect(db.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
 
 
+@each([("n, k VARCHAR(7) NOT NULL", 1), ("k TEXT COLLATE BINARY", 1), ("k INTEGER", 0), ("k TEXT COLLATE NOCASE", 0), ("k TEXT DEFAULT 'x'", 0), ("k", 0)])
 def left_without_triggers(files, columns_, heals):
     """The table of the recorded name is taken for the source again if its columns are equal."""
     db = filtered(files, "t, k", columns="k TEXT, n", rows=30)
@@ -564,10 +537,6 @@ def left_without_triggers(files, columns_, heals):
         fails(db, "INSERT INTO f(f) VALUES ('merge')", "triggers of its own are gone", "'rebuild') repairs it, if its table is still called t; else drop it")
         is_uncertain(db)
         rebuild_makes_it_whole(db)
-
-
-for columns_, heals in ("n, k VARCHAR(7) NOT NULL", 1), ("k TEXT COLLATE BINARY", 1), ("k INTEGER", 0), ("k TEXT COLLATE NOCASE", 0), ("k TEXT DEFAULT 'x'", 0), ("k", 0):
-    case(left_without_triggers, columns_, columns_, heals)
 
 
 @test
@@ -683,6 +652,7 @@ def an_authorizer_that_lets_read(files):
     is_whole(db)
 
 
+@each(["merge", "merge=2", "rebuild"])
 def refused_command(files, command):
     """A command that an authorizer refuses, at any place, leaves the filter as certain as it was, in a transaction that goes on."""
     db = make(files, "t, k")
@@ -702,10 +672,7 @@ def refused_command(files, command):
     assert False, "never done"
 
 
-for _command in "merge", "merge=2", "rebuild":
-    case(refused_command, _command, _command)
-
-
+@each(["t, k", "t, c", ""])
 def refused_create(files, args):
     """A CREATE that an authorizer refuses once, at any place, leaves nothing behind, and the transaction goes on."""
     db = files.connect()
@@ -730,10 +697,7 @@ def refused_create(files, args):
     assert False, "never done"
 
 
-for _args in "t, k", "t, c", "":
-    case(refused_create, _args or "standalone", _args)
-
-
+@each(KINDS, ["SELECT count(*) FROM f('unmerged')", "SELECT handle FROM f", "INSERT INTO f(f) VALUES ('merge')", "INSERT INTO f(f) VALUES ('merge=2')"])
 def hidden_key(files, args, keys, sql):
     """Where an authorizer hides the journal's keys every key may be in it, and no merge throws them away."""
     db = make(files, args)
@@ -750,13 +714,10 @@ def hidden_key(files, args, keys, sql):
         is_whole(each, keys)
 
 
-for _sql in "SELECT count(*) FROM f('unmerged')", "SELECT handle FROM f", "INSERT INTO f(f) VALUES ('merge')", "INSERT INTO f(f) VALUES ('merge=2')":
-    for kind, (args, keys) in KINDS.items():
-        case(hidden_key, "%s, %s" % (kind, _sql), args, keys, _sql)
-
-
+@each(["t, k", "t, (n, k)"], ["INSERT INTO f(f) VALUES ('merge')", "INSERT INTO f(f) VALUES ('rebuild')", "CREATE VIRTUAL TABLE g USING bloom({})"])
 def hidden_column(files, args, sql):
     """Where an authorizer hides a column of the source, no filter is filled from it without its keys."""
+    sql = sql.format(args)
     db = make(files, args)
     hidden = lambda action, table, name, *_: (sqlite3.SQLITE_IGNORE if action == sqlite3.SQLITE_READ and (table, name) == ("t", "k") else sqlite3.SQLITE_OK)
     keys = "SELECT k FROM t" if args == "t, k" else "SELECT bloom_tuple(n, k) AS k FROM t"
@@ -774,11 +735,6 @@ def hidden_column(files, args, sql):
         no_false_negative(db, keys)
     db.execute(sql)
     is_whole(db, keys)
-
-
-for _args in "t, k", "t, (n, k)":
-    for _sql in "INSERT INTO f(f) VALUES ('merge')", "INSERT INTO f(f) VALUES ('rebuild')", "CREATE VIRTUAL TABLE g USING bloom(%s)" % _args:
-        case(hidden_column, "%s, %s" % (_args, _sql), _args, _sql)
 
 
 @test

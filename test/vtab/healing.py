@@ -1,14 +1,11 @@
-"""'merge=N' repairs a filter N rows at a time: every key may be in it until the last one, and no key is lost then.
-
-    python3 test/vtab/healing.py [--load ./bloom] [--only NAME]
-"""
+"""'merge=N' repairs a filter N rows at a time: every key may be in it until the last one, and no key is lost then."""
 import random
 import shutil
 import sqlite3
 import sys
 
-from cases import (ABSENT, case, column, command, error_of, execute, expect, fails, fill, is_uncertain, is_whole, main, no_false_negative, note, one, test,
-                   triggers)
+from cases import (ABSENT, column, command, each, error_of, execute, expect, fails, fill, is_uncertain, is_whole, main,
+                   no_false_negative, note, one, test, triggers)
 
 WHY = "'merge=N' has not repaired it to the end"
 SOURCES = {  # columns of t, arguments of f, keys
@@ -44,6 +41,7 @@ def harm(db, how):
                     "pages": "DROP TABLE f_pages", "index": "DROP TRIGGER f_before_update"}[how])
 
 
+@each(SOURCES.keys(), ["trigger", "guard", "journal", "layout", "pages", "a page"])
 def healed_by(files, source, how):
     """Steps of 100 rows; what the triggers are afterwards; another program, and a copy of the file, as after a crash, go on in the middle."""
     db, keys = make(files, source)
@@ -67,11 +65,7 @@ def healed_by(files, source, how):
         expect(triggers(each), texts)
 
 
-for source in SOURCES:
-    for how in "trigger", "guard", "journal", "layout", "pages", "a page":
-        case(healed_by, "%s, %s" % (source, how), source, how)
-
-
+@each(range(24))
 def at_random(files, seed):
     """Writes of every kind between the steps, by two connections and one without bloom, and their ROLLBACKs."""
     r = random.Random(seed)
@@ -123,10 +117,7 @@ def at_random(files, seed):
     command(db, "f", "integrity-check")
 
 
-for seed in range(24):
-    case(at_random, "%d" % seed, seed)
-
-
+@each(["k TEXT)", "id INT PRIMARY KEY, k TEXT)", "k TEXT, id INTEGER PRIMARY KEY DESC)", "k TEXT PRIMARY KEY) WITHOUT ROWID", "id INTEGER, k TEXT, PRIMARY KEY (id, k))"])
 def refused(files, columns):
     """Without an INTEGER PRIMARY KEY rows have no place that writes keep, or are seen to leave."""
     db = files.connect()
@@ -139,10 +130,6 @@ def refused(files, columns):
     is_uncertain(db)
     command(db, "f", "merge")
     is_whole(db)
-
-
-for columns in "k TEXT)", "id INT PRIMARY KEY, k TEXT)", "k TEXT, id INTEGER PRIMARY KEY DESC)", "k TEXT PRIMARY KEY) WITHOUT ROWID", "id INTEGER, k TEXT, PRIMARY KEY (id, k))":
-    case(refused, columns, columns)
 
 
 @test

@@ -1,7 +1,5 @@
 """Files that somebody prepared: views, triggers and numbers in place of what a filter's shadow tables hold.
 
-    python3 test/vtab/hostile_files.py [--load ./bloom] [--only NAME]
-
 No crash, no endless loop, no gigabyte written or taken, no function called that the schema may
 not call, and DROP TABLE works. Errors are welcome. To find misuse of memory, run it on a build
 with sanitizers (test/lib/shared.sh, make_sanitized and sanitized):
@@ -15,8 +13,8 @@ import os
 import sqlite3
 import sys
 
-from cases import (SHADOW_TABLES, case, column, error_of, execute, expect, fill, filtered, image, main, one,
-                   quoted, test, triggers_of)
+from cases import (SHADOW_TABLES, column, each, error_of, execute, expect, fill, filtered, image, main, one, quoted, test,
+                   triggers_of)
 
 # All that a filter does, and what its methods may be entered from: savepoints, renames, DROP TABLE.
 STATEMENTS = [
@@ -119,7 +117,8 @@ VIEWS = {
 }
 
 
-def view(files, table, text, standalone, writes):
+@each(SHADOW_TABLES, VIEWS, {"": False, "INSTEAD OF": True})
+def view(files, table, standalone, text, writes):
     db = make(files, standalone)
     db.execute("ALTER TABLE %s RENAME TO real_one" % table)
     db.execute("CREATE VIEW %s AS %s" % (table, text.replace("{table}", table)))
@@ -133,13 +132,6 @@ def view(files, table, text, standalone, writes):
     survives(files)
 
 
-for table, standalone in SHADOW_TABLES:
-    for name, text in VIEWS.items():
-        for writes in False, True:
-            case(view, "%s, %s%s%s" % (name, table, ", standalone" if standalone else "", ", INSTEAD OF" if writes else ""),
-                 table, text, standalone, writes)
-
-
 # -- Triggers on shadow tables -------------------------------------------------------------------
 
 ACTIONS = ["SELECT count(*) FROM f('key1')", "SELECT num_keys FROM f", "SELECT bloom_may_contain((SELECT handle FROM f), 'x')",
@@ -148,7 +140,8 @@ ACTIONS = ["SELECT count(*) FROM f('key1')", "SELECT num_keys FROM f", "SELECT b
            "DELETE FROM {table}"]
 
 
-def trigger(files, table, action, standalone, recursive):
+@each(SHADOW_TABLES, ACTIONS, {"": 0, "recursive": 1})
+def trigger(files, table, standalone, action, recursive):
     db = make(files, standalone)
     for event in "INSERT", "UPDATE", "DELETE":
         for when in "BEFORE", "AFTER":
@@ -159,17 +152,11 @@ def trigger(files, table, action, standalone, recursive):
     survives(files)
 
 
-for table, standalone in SHADOW_TABLES:
-    for action in ACTIONS:
-        for recursive in 0, 1:
-            case(trigger, "%s, %s%s%s" % (action, table, ", standalone" if standalone else "", ", recursive" if recursive else ""),
-                 table, action, standalone, recursive)
-
-
 # -- Numbers -----------------------------------------------------------------------------------------
 
 
-def rows_of_another(files, table, capacity, standalone):
+@each(SHADOW_TABLES, [100, 5000000])
+def rows_of_another(files, table, standalone, capacity):
     """A shadow table's rows come from another filter, checksums and all: no size is believed that the file has no pages for."""
     db = make(files, standalone)
     other = make(files, standalone, capacity, "big", files.file("big"))
@@ -192,11 +179,6 @@ def rows_of_another(files, table, capacity, standalone):
     assert num_bytes(db) - start < 4 << 20, "%d bytes were written" % (num_bytes(db) - start)
     db.close()
     survives(files, False)
-
-
-for table, standalone in SHADOW_TABLES:
-    for capacity in 100, 5000000:
-        case(rows_of_another, "%s, capacity %d%s" % (table, capacity, ", standalone" if standalone else ""), table, capacity, standalone)
 
 
 @test
@@ -265,6 +247,7 @@ def with_secret(files):
     return db, calls
 
 
+@each(ARGUMENTS, {"": (False, False), "triggers gone": (False, True), "standalone": (True, False)})
 def arguments(files, text, standalone, gone):
     """The text of CREATE VIRTUAL TABLE in the schema is another one; the triggers may be gone, so that nothing else tells the key."""
     db = make(files, standalone)
@@ -279,12 +262,6 @@ def arguments(files, text, standalone, gone):
     expect(calls, [], "calls of secret()")
     db.close()
     survives(files, False)
-
-
-for text in ARGUMENTS:
-    for gone in False, True:
-        case(arguments, "%s%s" % (text, ", triggers gone" if gone else ""), text, False, gone)
-    case(arguments, text + ", standalone", text, True, False)
 
 
 @test

@@ -1,7 +1,5 @@
 """What look-ups know of the journal: kept as long as it is true, and no longer.
 
-    python3 test/vtab/journal.py [--load ./bloom] [--only NAME]
-
 Work is counted in instructions of SQLite's virtual machine, those of bloom's own statements included.
 """
 import shutil
@@ -9,7 +7,7 @@ import sqlite3
 import subprocess
 import sys
 
-from cases import (Skip, case, column, command, execute, expect, fill, filtered, instructions, is_uncertain, is_whole, main,
+from cases import (Skip, case, column, command, each, execute, expect, fill, filtered, instructions, is_uncertain, is_whole, main,
                    no_false_negative, one, rebuild_makes_it_whole, test, without_chain)
 
 NUM_KEYS = 5000
@@ -57,7 +55,8 @@ for name, *statements in (
     case(after, name, statements)
 
 
-def taken_back(files, before):
+@each([(), (MERGE,), (MERGE, "VACUUM")])
+def taken_back(files, *before):
     """A look-up between a merge and its ROLLBACK knows none of the rows that come back, and the next one does."""
     execute(unmerged(files), *before)
     db = files.connect()
@@ -66,10 +65,6 @@ def taken_back(files, before):
         expect(one(db, ABSENT), 0)
         db.execute("ROLLBACK")
         is_whole(db)
-
-
-for before in (), (MERGE,), (MERGE, "VACUUM"):
-    case(taken_back, " and ".join(before) or "at first", before)
 
 
 @test
@@ -127,6 +122,7 @@ def a_merge_keeps_rowids(files):
     is_whole(db)
 
 
+@each(["= 7", "IN (2, 3)", "BETWEEN 5 AND 19"])
 def rows_are_missing(files, where):
     """Rows go and come one after the other: where one is missing, every key may be in the filter."""
     db = filtered(files, rows=10)
@@ -139,10 +135,7 @@ def rows_are_missing(files, where):
     is_whole(db)
 
 
-for where in "= 7", "IN (2, 3)", "BETWEEN 5 AND 19":
-    case(rows_are_missing, where, where)
-
-
+@each(["before", "later"], ["", "a", "b", "ab"])
 def replayed(files, table, merged):
     """A and its copy B: 'merge' on A, rows in B, sqldiff's statements on A, which have B's rows with their rowids, by the tables' names."""
     if shutil.which("sqldiff") is None:
@@ -172,11 +165,6 @@ def replayed(files, table, merged):
     a = files.connect()
     expect(*(sorted(column(db, "SELECT k FROM " + table)) for db in (a, files.connect(files.file("b")))))
     no_false_negative(a, "SELECT k FROM " + table)
-
-
-for table in "before", "later":
-    for merged in "", "a", "b", "ab":
-        case(replayed, "%s, %s merged" % (table, merged or "none"), table, merged)
 
 
 # -- Who writes ---------------------------------------------------------------------------------------------

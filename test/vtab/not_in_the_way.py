@@ -1,18 +1,15 @@
-"""A filter never stands in its table's way: what works without it works with it, and says the same.
-
-    python3 test/vtab/not_in_the_way.py [--load ./bloom] [--only NAME]
-"""
+"""A filter never stands in its table's way: what works without it works with it, and says the same."""
 import os
 import re
 import sqlite3
 import sys
 
-from cases import (Api, SHADOW_TABLES, Skip, case, column, command, error_of, execute, expect, fails, fill, filtered,
-                   image, is_whole, main, no_false_negative, note, one, rules_out_absent_keys, shadow_tables, test,
-                   triggers, triggers_of)
+from cases import (SHADOW_TABLES, Api, Skip, column, command, each, error_of, execute, expect, fails, fill, filtered, image,
+                   is_whole, main, no_false_negative, note, one, rules_out_absent_keys, shadow_tables, test, triggers, triggers_of)
 
 # -- CREATE ---------------------------------------------------------------------------------------
 
+@each(["9223372036854775807", "9223372036854775808", "4611686018427387904", "1000000000000", "999999999999", "1e18", "-1", "0"], {"": False, "a table": True})
 def capacity(files, number, with_table):
     """A number that no file has room for is refused in words, and nothing overflows or is left."""
     db = files.connect()
@@ -24,11 +21,11 @@ def capacity(files, number, with_table):
     db.execute("INSERT INTO t VALUES ('ada')")
 
 
-for number in "9223372036854775807", "9223372036854775808", "4611686018427387904", "1000000000000", "999999999999", "1e18", "-1", "0":
-    for with_table in False, True:
-        case(capacity, "%s%s" % (number, ", a table" if with_table else ""), number, with_table)
-
-
+@each({
+    "FTS5": ("FTS5", "CREATE VIRTUAL TABLE other USING fts5(x)"),
+    "R*Tree": ("R*Tree", "CREATE VIRTUAL TABLE other USING rtree(id, a, b)"),
+    "a filter over a table": ("bloom", "CREATE VIRTUAL TABLE other USING bloom(t, k)"),
+    "a standalone filter": ("bloom", "CREATE VIRTUAL TABLE other USING bloom(capacity = 10)")})
 def shadow_table_of(files, other, sql):
     """A virtual table writes to its shadow tables as it likes: following one is refused, with the reason."""
     db = files.connect()
@@ -48,20 +45,17 @@ def shadow_table_of(files, other, sql):
     expect(column(db, "SELECT name FROM sqlite_master"), before)
 
 
-case(shadow_table_of, "FTS5", "FTS5", "CREATE VIRTUAL TABLE other USING fts5(x)")
-case(shadow_table_of, "R*Tree", "R*Tree", "CREATE VIRTUAL TABLE other USING rtree(id, a, b)")
-case(shadow_table_of, "a filter over a table", "bloom", "CREATE VIRTUAL TABLE other USING bloom(t, k)")
-case(shadow_table_of, "a standalone filter", "bloom", "CREATE VIRTUAL TABLE other USING bloom(capacity = 10)")
-
-
 # SQLite's advice for hostile SQL (sqlite.org/security.html), and what fits it.
 LIMITS = {"LENGTH": 1000000, "SQL_LENGTH": 100000, "COLUMN": 100, "EXPR_DEPTH": 10, "COMPOUND_SELECT": 3, "VDBE_OP": 25000, "FUNCTION_ARG": 8,
           "ATTACHED": 0, "LIKE_PATTERN_LENGTH": 50, "VARIABLE_NUMBER": 10, "TRIGGER_DEPTH": 10}
 ALL = ", ".join("c%d" % i for i in range(3))
 
 
+@each([("t, k", "k"), ("t, (%s)" % ALL, ALL)])
 def lowered_limits(files, args, values):
     """Under limits as low as these a filter is made, its table is written to, and all that is read of it."""
+    if not hasattr(sqlite3.Connection, "setlimit"):
+        raise Skip("Python 3.11's setlimit()")
     db = files.connect(":memory:")
     for name, limit in LIMITS.items():
         db.setlimit(getattr(sqlite3, "SQLITE_LIMIT_" + name), limit)
@@ -85,13 +79,9 @@ def lowered_limits(files, args, values):
     execute(db, "ALTER TABLE t RENAME TO u", "ALTER TABLE f RENAME TO g", "DROP TABLE g")
 
 
-if hasattr(sqlite3.Connection, "setlimit"):
-    for args, values in ("t, k", "k"), ("t, (%s)" % ALL, ALL):
-        case(lowered_limits, args, args, values)
-
-
 # -- Defensive connections ------------------------------------------------------------------------------------
 
+@each({"bloom loaded first": True, "bloom loaded later": False})
 def defensive(files, is_loaded_first):
     """SQLITE_DBCONFIG_DEFENSIVE, which newer shells have by default: a trigger on a shadow table would be a malformed schema."""
     db = filtered(files, rows=10)
@@ -111,12 +101,9 @@ def defensive(files, is_loaded_first):
     is_whole(files.connect())
 
 
-case(defensive, "bloom loaded first", True)
-case(defensive, "bloom loaded later", False)
-
-
 # -- Columns and tables come and go -------------------------------------------------------------------
 
+@each([("t, k", "SELECT k FROM t"), ("t, (k, n)", "SELECT bloom_tuple(k, n) AS k FROM t")])
 def drop_column(files, args, keys):
     db = filtered(files, args, columns="id INTEGER PRIMARY KEY, k TEXT, n INTEGER, c, d, e", rows="(1, 'Ada', 1, 2, 3, 4)")
     for name in "dce":
@@ -135,10 +122,6 @@ def drop_column(files, args, keys):
     execute(db, "ALTER TABLE t RENAME TO u", "INSERT INTO u(name, n) VALUES ('Last', 1)")
     is_whole(db, keys.replace(" t", " u"))
     fails(db, "ALTER TABLE u DROP COLUMN name", "error in trigger", "name")
-
-
-for args, keys in ("t, k", "SELECT k FROM t"), ("t, (k, n)", "SELECT bloom_tuple(k, n) AS k FROM t"):
-    case(drop_column, args, args, keys)
 
 
 @test
@@ -171,6 +154,7 @@ STATEMENTS = {
 }
 
 
+@each(STATEMENTS, ["nothing read", "schema read", "used", "changed since"])
 def busy(files, sql, state):
     """What finds the database locked ends with SQLITE_BUSY, which retry loops know, and works a moment later."""
     db = filtered(files, rows="('ada')", timeout=0)
@@ -191,12 +175,8 @@ def busy(files, sql, state):
     other.execute(sql).fetchall()
 
 
-for state in "nothing read", "schema read", "used", "changed since":
-    for name, sql in STATEMENTS.items():
-        case(busy, "%s, %s" % (name, state), sql, state)
-
-
-def locked(files, sql):
+@each(["a look-up", "the facts", "the handle", "INSERT"])
+def locked(files, name):
     """The same with a shared cache, where it is SQLITE_LOCKED."""
     uri = "file:%s?cache=shared" % files.path
     db = filtered(files, rows="('ada')", path=uri, uri=True, timeout=0)
@@ -204,15 +184,11 @@ def locked(files, sql):
     one(other, "SELECT count(*) FROM f('x')")
     db.execute("BEGIN")
     db.execute("CREATE TABLE something(x)")  # write-locks the schema
-    error = error_of(other, sql)
+    error = error_of(other, STATEMENTS[name])
     assert error is not None
     expect(error.sqlite_errorname.split("_")[1], "LOCKED", str(error))
     db.execute("COMMIT")
-    other.execute(sql).fetchall()
-
-
-for name in "a look-up", "the facts", "the handle", "INSERT":
-    case(locked, name, STATEMENTS[name])
+    other.execute(STATEMENTS[name]).fetchall()
 
 
 @test
@@ -246,6 +222,7 @@ SCRIPT = [
 ]
 
 
+@each({"a column": ("t, k, capacity = 10", "('a')"), "columns": ("t, (k, k2), capacity = 10", "('a', 1)")})
 def counts(files, args, looked):
     """changes() and last_insert_rowid() are what they would be without the filter, after each statement and each look at it."""
     results = []
@@ -268,10 +245,6 @@ def counts(files, args, looked):
         expect(with_filter, without)
 
 
-case(counts, "a column", "t, k, capacity = 10", "('a')")
-case(counts, "columns", "t, (k, k2), capacity = 10", "('a', 1)")
-
-
 # -- Nothing is written by a SELECT or by COMMIT ------------------------------------------------------------
 
 READS = ["SELECT count(*) FROM f('ada')", "SELECT count(*) FROM f WHERE key = 'nobody'", "SELECT * FROM f", "SELECT note FROM f",
@@ -287,6 +260,7 @@ def after_many_deletions(files, journal_mode):
     db.close()
 
 
+@each(["DELETE", "WAL"], {"": False, "in a transaction": True})
 def select_writes_nothing(files, journal_mode, inside):
     after_many_deletions(files, journal_mode)
     db, other = files.connect(), files.connect()
@@ -304,11 +278,7 @@ def select_writes_nothing(files, journal_mode, inside):
     assert image(files.path) == before, "the file has changed"
 
 
-for mode in "DELETE", "WAL":
-    for inside in False, True:
-        case(select_writes_nothing, "%s%s" % (mode, ", in a transaction" if inside else ""), mode, inside)
-
-
+@each(["query_only", "mode=ro", "immutable"])
 def reads_without_writing(files, how):
     """query_only, a read-only connection, an immutable file, a file and folder that nobody may write to."""
     after_many_deletions(files, "DELETE")
@@ -325,10 +295,6 @@ def reads_without_writing(files, how):
     rules_out_absent_keys(db)
     error_of(db, "INSERT INTO f(f) VALUES ('integrity-check')")
     no_false_negative(db)
-
-
-for how in "query_only", "mode=ro", "immutable":
-    case(reads_without_writing, how, how)
 
 
 # -- Query plans -----------------------------------------------------------------------------------------------

@@ -1,7 +1,5 @@
 """What happens while a statement that looks keys up is running, between two of its rows.
 
-    python3 test/vtab/running.py [--load ./bloom] [--only NAME]
-
 Look-ups keep a page open for as long as the statement runs. It has to see what is written
 meanwhile, and must keep nobody from anything once the statement has ended.
 """
@@ -9,12 +7,13 @@ import json
 import sqlite3
 import sys
 
-from cases import (ABSENT, Api, Skip, case, column, error_of, execute, expect, fails, fill, is_whole, main, no_false_negative, one,
+from cases import (ABSENT, Api, Skip, column, each, error_of, execute, expect, fails, fill, is_whole, main, no_false_negative, one,
                    test)
 
 NUM_KEYS = 300
 SUBQUERY = "SELECT v.value, (SELECT count(*) FROM f(v.value)) FROM json_each(?) AS v"
 JOIN = "SELECT v.value, 1 FROM json_each(?) AS v CROSS JOIN f ON f.key = v.value"
+QUERIES = {"subquery": SUBQUERY, "join": JOIN}
 MODES = {"DELETE": (), "WAL": (), "WAL, mapped": ("PRAGMA mmap_size = 100000000",)}
 
 
@@ -72,6 +71,7 @@ CHANGES = {
 }
 
 
+@each(QUERIES, MODES.keys(), CHANGES.keys())
 def goes_on_after(files, query, mode, change):
     is_another = change == "by another"
     db = make(files, mode)
@@ -96,12 +96,7 @@ def goes_on_after(files, query, mode, change):
     is_whole(fresh)
 
 
-for change in CHANGES:
-    for what, query in ("subquery", SUBQUERY), ("join", JOIN):
-        for mode in MODES:
-            case(goes_on_after, "%s, %s, %s" % (change, what, mode), query, mode, change)
-
-
+@each(QUERIES, MODES.keys())
 def its_trigger_is_dropped(files, query, mode):
     """A statement that was planned while all was certain says maybe to keys that no trigger told of."""
     db = make(files, mode)
@@ -113,11 +108,7 @@ def its_trigger_is_dropped(files, query, mode):
     running.goes_on()
 
 
-for what, query in ("subquery", SUBQUERY), ("join", JOIN):
-    for mode in MODES:
-        case(its_trigger_is_dropped, "%s, %s" % (what, mode), query, mode)
-
-
+@each(["handle", "filter"], MODES.keys())
 def handle_comes_after(files, column_, mode):
     """So does a handle, or a filter, that the statement first reads after the trigger was dropped."""
     db = make(files, mode)
@@ -129,13 +120,9 @@ def handle_comes_after(files, column_, mode):
     running.goes_on()
 
 
-for column_ in "handle", "filter":
-    for mode in MODES:
-        case(handle_comes_after, "%s, %s" % (column_, mode), column_, mode)
-
-
 # -- Who has to wait, and until when ---------------------------------------------------------------
 
+@each(QUERIES, ["DELETE", "WAL"], ["run to its end", "stopped", "beside one that failed"])
 def ends(files, query, mode, how):
     """Once it has ended, nothing of it is left: another connection writes, checkpoints, the file is detached."""
     make(files, mode).close()
@@ -159,12 +146,6 @@ def ends(files, query, mode, how):
         expect(other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone(), (0, 0, 0))
     no_false_negative(db, "SELECT k FROM x.t", "x.f")
     execute(db, "DROP TABLE x.f", "DETACH x")
-
-
-for how in "run to its end", "stopped", "beside one that failed":
-    for what, query in ("subquery", SUBQUERY), ("join", JOIN):
-        for mode in "DELETE", "WAL":
-            case(ends, "%s, %s, %s" % (how, what, mode), query, mode, how)
 
 
 @test
@@ -274,6 +255,14 @@ def text_rows(api, statement):
     return [row and row.decode() for row in rows]
 
 
+@each({
+    "NOCASE of NOCASE": ("k TEXT COLLATE NOCASE, n INTEGER", "t, k", "key = trim(%s) COLLATE NOCASE", "10"),
+    "RTRIM of RTRIM": ("k TEXT COLLATE RTRIM, n INTEGER", "t, k", "key = lower(%s) COLLATE RTRIM", "10"),
+    "NOCASE of BINARY": ("k TEXT, n INTEGER", "t, k", "key = %s COLLATE NOCASE", "11"),
+    "RTRIM of NOCASE": ("k TEXT COLLATE NOCASE, n INTEGER", "t, k", "key = %s COLLATE RTRIM", "11"),
+    "BINARY of BINARY": ("k TEXT, n INTEGER", "t, k", "key = lower(trim(%s))", "10"),
+    "a tuple": ("k TEXT COLLATE NOCASE, n INTEGER", "t, (k, n)", "key_1 = trim(%s) COLLATE NOCASE AND key_2 = 1", "10"),
+    "a tuple, BINARY": ("k TEXT, n INTEGER", "t, (k, n)", "key_1 = lower(trim(%s)) AND key_2 = 1", "10")})
 def compiled_under_a_lock(files, columns, args, way, wanted):
     """The plan cannot know then which collation the key has: where it is another's, every key may be in the filter."""
     db = files.connect()
@@ -285,15 +274,6 @@ def compiled_under_a_lock(files, columns, args, way, wanted):
     db.execute("COMMIT")
     expect([text_rows(api, each) for each in statements], [[each] for each in wanted])
     api.close()
-
-
-for name, collation, way, wanted in (
-        ("NOCASE of NOCASE", "COLLATE NOCASE", "key = trim(%s) COLLATE NOCASE", "10"), ("RTRIM of RTRIM", "COLLATE RTRIM", "key = lower(%s) COLLATE RTRIM", "10"),
-        ("NOCASE of BINARY", "", "key = %s COLLATE NOCASE", "11"), ("RTRIM of NOCASE", "COLLATE NOCASE", "key = %s COLLATE RTRIM", "11"),
-        ("BINARY of BINARY", "", "key = lower(trim(%s))", "10")):
-    case(compiled_under_a_lock, name, "k TEXT %s, n INTEGER" % collation, "t, k", way, wanted)
-case(compiled_under_a_lock, "a tuple", "k TEXT COLLATE NOCASE, n INTEGER", "t, (k, n)", "key_1 = trim(%s) COLLATE NOCASE AND key_2 = 1", "10")
-case(compiled_under_a_lock, "a tuple, BINARY", "k TEXT, n INTEGER", "t, (k, n)", "key_1 = lower(trim(%s)) AND key_2 = 1", "10")
 
 
 if __name__ == "__main__":

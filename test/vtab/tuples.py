@@ -1,7 +1,5 @@
 """Keys of several columns, at random: whatever SQLite's own `a = ? AND b = ?` finds, the filter may contain.
 
-    python3 test/vtab/tuples.py [--load ./bloom] [--only NAME]
-
 Tables have columns of all affinities and collations, and values that are equal in many forms. They are looked for by
 FROM f(x, y), by key = bloom_tuple(x, y) and by handle, as parameters and as columns of all affinities.
 $BLOOM_TEST_SEED draws the same again.
@@ -15,7 +13,7 @@ import sys
 import time
 import zlib
 
-from cases import case, command, execute, expect, fails, filtered, main, one, test
+from cases import command, each, execute, expect, fails, filtered, main, one, test
 
 SEED = int(os.environ.get("BLOOM_TEST_SEED") or (time.time() if "--slow" in sys.argv else 5))
 TYPES = ["", "TEXT", "REAL", "NUMERIC", "INTEGER", "BLOB", "ANY", "DATE"]
@@ -107,6 +105,7 @@ def lost_parameters(db, cs, rows):
     return found
 
 
+@each([(SEED + i, i >= 15) for i in range(25)])
 def against_equality(files, seed, many):
     random_ = random.Random(seed)
     random_.many = many
@@ -145,12 +144,7 @@ def against_equality(files, seed, many):
     assert found > 0 or len(rows) < 10, "nothing is ever equal"
 
 
-for i in range(15):
-    case(against_equality, "seed %d" % (SEED + i), SEED + i, False)
-for i in range(10):
-    case(against_equality, "many hashes, seed %d" % (SEED + i), SEED + i, True)
-
-
+@each(["UTF-8", "UTF-16le", "UTF-16be"])
 def halves_of_characters(files, encoding):
     """Texts that SQLite cannot make UTF-8 of and UTF-16 again, and those that begin with a byte-order mark, beside
     a REAL, of which only SQLite knows the keys."""
@@ -164,10 +158,6 @@ def halves_of_characters(files, encoding):
         found = lost(db, ["a", "b"], ["a", "b"], "(SELECT a, b FROM t)")
         expect(found, 200)
         command(db, "f", "rebuild")
-
-
-for encoding in "UTF-8", "UTF-16le", "UTF-16be":
-    case(halves_of_characters, encoding, encoding)
 
 
 @test
@@ -197,6 +187,7 @@ MANY_NUMBERS = {
 }
 
 
+@each(MANY_NUMBERS.keys())
 def many_numbers(files, name):
     """One row of many numbers does not make a filter say "maybe" to others."""
     type_, row, other = MANY_NUMBERS[name]
@@ -211,10 +202,6 @@ def many_numbers(files, name):
         expect([one(db, "SELECT bloom_may_contain((SELECT handle FROM f), bloom_tuple(%s))" % marks, *key) for key in (row, other)], [1, 0])
         expect(one(db, "SELECT note FROM f"), None)
         command(db, "f", "merge")
-
-
-for name in MANY_NUMBERS:
-    case(many_numbers, name, name)
 
 
 # A database of bloom 1.2.0: f over (a, b, c, d) of t, whose row ('1e17', '2e17', '3e17', '4e17') is stored as every key.
@@ -248,6 +235,7 @@ def of_an_older_version(files):
     command(db, "f", "integrity-check")
 
 
+@each(["trigger", "function"], [None, "IGNORE", "FAIL, 'failed'"])
 def changed_by_others(files, how, end):
     """What LIMITS says of a key of several columns one of which something else than the statement changes: it is there once the AFTER trigger has run, and after 'rebuild'."""
     db = filtered(files, "t, (k, n)", columns="id INTEGER PRIMARY KEY, k TEXT, n INTEGER, other", rows="(1, 'a', 1, 0), (2, 'b', 2, 0)")
@@ -273,11 +261,6 @@ def changed_by_others(files, how, end):
         command(db, "f", "rebuild")
     expect([row[0] for row in db.execute("SELECT %s FROM t" % found)], [1, 1])
     command(db, "f", "integrity-check")
-
-
-for how in "trigger", "function":
-    for end in None, "IGNORE", "FAIL, 'failed'":
-        case(changed_by_others, "%s, %s" % (how, end), how, end)
 
 
 if __name__ == "__main__":
