@@ -148,7 +148,7 @@ TEST(classes){
     {"abc[a[b]c]def", ""}, {"abc[a[.b.]c]def", ""},
     {"abc[[:alpha:]_]def[[:^alpha:]]ghi", ""}, {"abc[[:alpha]def]", ""},
     {"abc[[:alpha:x]def]", ""}, {"abc[|()]def", "abc;def"}, {"abc[\\w\\-.|(\\d]def", "abc;def"},
-    {"abc[\\]x]def", ""}, {"abc[\\[x]def", ""}, {"abc[\\\\]def", "abc;def"}, {"abc[\\w.-]def[\\s]ghi", "abc;ghi"},
+    {"abc[\\]x]def", "abc;def"}, {"abc[\\[x]def", "abc;def"}, {"abc[\\[:alpha:]def]", ""}, {"abc[^\\]]*def", "abc;def"}, {"abc[\\[\\]]def", "abc;def"}, {"abc[\\]\\]]def", ""}, {"abc[\\\\]def", "abc;def"}, {"abc[\\w.-]def[\\s]ghi", "abc;ghi"},
     /* In SQLite's shell - and ] may be a range, and the class goes on to the next ]. */
     {"abc[x-]def", "abc;def"}, {"abc[-]def[g]hij", "abc;def;hij"}, {"abc[^-]def[g]hij", "abc;def;hij"},
     {"abc[x-]def[g]hij", "abc;hij"}, {"abc[--]def]hij", ""}, {"abc[x-]def[^g]hij", "abc;hij"},

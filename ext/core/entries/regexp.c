@@ -213,7 +213,7 @@ static regexp_count regexp_read_count(regexp_reader *reader){
 static int regexp_take_escaped(regexp_reader *reader){
   const uint8_t byte = regexp_peek(reader);
   if( byte<' ' || byte>=0x7f
-   || (regexp_is_one_of(byte, REGEXP_LETTERS REGEXP_DIGITS "[]")
+   || (regexp_is_one_of(byte, REGEXP_LETTERS REGEXP_DIGITS)
        && !regexp_is_one_of(byte, "dDwWsSbBAzZntr")) ) return 0;
   reader->next++;
   return 1;
@@ -223,14 +223,20 @@ static int regexp_take_escaped(regexp_reader *reader){
 ** goes on: then the next class, which is one or a part of this one, is skipped, too. */
 static void regexp_skip_class(regexp_reader *reader){
   const uint8_t *begin;
+  int may_have_ended = 0; /* at a \], as POSIX reads it */
   do{
     regexp_take(reader, '^');
     for(begin=reader->next; !reader->is_unknown && regexp_peek(reader)!=']'; ){
       const uint8_t byte = regexp_peek(reader);
       /* Names of classes, and classes within one, end elsewhere in some dialects. */
-      reader->is_unknown = byte==0 || byte=='[';
-      reader->next += !reader->is_unknown;
-      if( byte=='\\' ) reader->is_unknown = !regexp_take_escaped(reader);
+      reader->is_unknown = byte==0 || byte=='['
+        || (may_have_ended && regexp_is_one_of(byte, "|()\\"));
+      if( reader->is_unknown ) return;
+      reader->next++;
+      if( byte!='\\' ) continue;
+      may_have_ended = regexp_peek(reader)==']';
+      reader->is_unknown = !regexp_take_escaped(reader)
+        || (reader->next[-1]=='[' && regexp_is_one_of(regexp_peek(reader), ":.="));
     }
     /* [] is empty in some dialects, and in others begins a class that has a ]. */
     reader->is_unknown |= reader->next==begin;

@@ -16,7 +16,7 @@
 **               or with those of a group.  Elsewhere it is skipped
 **   $           as the last byte: the text ends with the literal before it, or with that and a
 **               newline.  Elsewhere it is skipped
-**   skipped     . control characters, \d \w \s \b and the like, classes without a [ or ] in them
+**   skipped     . control characters, \d \w \s \b and the like, classes without [ but behind \
 **   groups      (...) (?:...) (?=...) (?<=...); one with * ? or {} requires nothing, nor does one
 **               of (?!...) (?<!...)
 **   flags       (?i) (?m) (?s), as the first item
