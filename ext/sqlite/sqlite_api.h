@@ -104,6 +104,39 @@ static inline int bloom_db_is_writing(sqlite3 *db, const char *schema){
 #endif
 }
 
+/* What SQLite tells of the content of a database. */
+typedef enum bloom_content {
+  BLOOM_CONTENT_UNKNOWN,  /* nothing */
+  BLOOM_CONTENT_NUMBERED, /* its number, as of the last transaction of the connection */
+  BLOOM_CONTENT_READ      /* its number; a transaction reads it now */
+} bloom_content;
+
+/* Sets *number to that of the content: while the database is attached, each one has another.  None
+** is known before SQLite 3.34, or while a transaction writes: of this connection, or with a shared
+** cache of another one.  In memory and in temporary files a ROLLBACK may leave what was written, by
+** PRAGMA journal_mode = OFF, under the same number. */
+static inline bloom_content bloom_db_content(sqlite3 *db, const char *schema, unsigned *number){
+#if SQLITE_VERSION_NUMBER >= 3034000
+  const char *path = sqlite3_db_filename(db, schema);
+  int state, used, own_used, ignored;
+  if( sqlite3_libversion_number()<3034000 || path==NULL || *path==0 ) return BLOOM_CONTENT_UNKNOWN;
+  state = sqlite3_txn_state(db, schema);
+  if( state!=SQLITE_TXN_NONE && state!=SQLITE_TXN_READ ) return BLOOM_CONTENT_UNKNOWN;
+  if( sqlite3_db_status(db, SQLITE_DBSTATUS_CACHE_USED, &used, &ignored, 0)!=SQLITE_OK
+   || sqlite3_db_status(db, SQLITE_DBSTATUS_CACHE_USED_SHARED, &own_used, &ignored, 0)!=SQLITE_OK
+   || used!=own_used
+   || sqlite3_file_control(db, schema, SQLITE_FCNTL_DATA_VERSION, number)!=SQLITE_OK ){
+    return BLOOM_CONTENT_UNKNOWN;
+  }
+  return state==SQLITE_TXN_READ ? BLOOM_CONTENT_READ : BLOOM_CONTENT_NUMBERED;
+#else
+  (void)db;
+  (void)schema;
+  (void)number;
+  return BLOOM_CONTENT_UNKNOWN;
+#endif
+}
+
 /* Returns the most bytes that a value may have on the connection. */
 static inline size_t bloom_max_value_bytes(sqlite3_context *context){
   return (size_t)sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1);

@@ -10,7 +10,7 @@ import sys
 import time
 
 from log import command, steps_of  # the first: it finds the others
-from cases import error_of, execute, expect, main, one, slow, stop_after, test
+from cases import Skip, error_of, execute, expect, main, one, slow, stop_after, test
 
 NUM_ROWS = 6000
 SHARE = 3  # at most a third of the table's; most take a twentieth
@@ -78,6 +78,28 @@ def few_steps(files):
     for index in INDEXES:
         command(db, "rebuild", index)
     is_fast(db, "rebuilt")
+
+
+@test
+def nothing_is_asked_twice(files):
+    """As long as nothing is written, a look-up of an absent key reads entries alone, and its plan the schema's version."""
+    if sqlite3.sqlite_version_info < (3, 38, 2):
+        raise Skip("SQLite 3.38.2, which reads while it plans, and tells of transactions")
+    db, traced = files.connect(), []
+    db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, k INTEGER)")
+    db.execute("INSERT INTO log WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 30000) SELECT i, i * 7 FROM c")
+    db.execute("CREATE VIRTUAL TABLE by_k USING bloom_index(log, k)")
+
+    def runs(sql, *args):
+        traced.clear()
+        expect(db.execute(sql, args).fetchall(), [])
+        return {text.strip("- ").split(" FROM")[0] for text in traced if "FROM by_k WHERE" not in text}
+
+    db.set_trace_callback(traced.append)
+    runs("SELECT id FROM by_k WHERE k = ?", 3)
+    for key in range(1, 100, 7):
+        expect(runs("SELECT id FROM by_k WHERE k = ?", key), {"SELECT e.rowid, e.data"})
+        expect(runs("SELECT id FROM by_k WHERE k = ? -- %d" % key, key), {'PRAGMA "main".schema_version', "SELECT e.rowid, e.data"})
 
 
 @test

@@ -670,5 +670,54 @@ def plans_say_what_is_not_merged(files):
     says("")
 
 
+def nothing_written_is_missed(files, mode):
+    """What a look-up found out it keeps until something is written: by itself, by another connection, or for a while."""
+    in_file = mode in ("delete", "wal")
+    path = files.path if in_file else ":memory:"
+    db = files.connect(path, cached_statements=500)
+    make(db, values="'key' || i * 7, i % 100")
+    expect(one(db, "PRAGMA journal_mode = " + mode), mode)
+
+    def look(what):
+        for condition, value in itertools.chain(itertools.product(["k"], ("key350", "late", "early", "key21000")), itertools.product(["n"], (50, 77777, None))):
+            sql = "SELECT id, n FROM %%s WHERE %s = ?" % condition
+            rows = [sorted(db.execute(sql % table, (value,)).fetchall()) for table in ("log_index", "log")]
+            expect(*rows, "%s: %s, %r" % (what, sql, value))
+
+    number = itertools.count(10001)
+    for writer in [db, files.connect(path, timeout=0)] if in_file else [db]:
+        for sql in ("INSERT INTO log(k, n) VALUES ('late', %d)", "UPDATE log SET k = 'early' WHERE id = %d %% 3000", "UPDATE log SET n = 77777 WHERE id = %d %% 100",
+                    "INSERT OR FAIL INTO log VALUES (%d, 'late', 50), (50, 'no', 50)", "INSERT INTO log VALUES (%d, 'late', 50), (50, 'no', 50)",
+                    "DELETE FROM log WHERE id > 3000 AND id %% 3 = %d %% 3", "INSERT INTO log_index(log_index) VALUES ('merge=100') -- %d",
+                    "INSERT INTO log_index(log_index) VALUES ('merge') -- %d", "INSERT INTO log_index(log_index) VALUES ('rebuild') -- %d"):
+            for around in ["%s"], ["BEGIN", "%s", "COMMIT"], ["BEGIN", "%s", "ROLLBACK"], ["BEGIN", "SAVEPOINT s", "%s", "ROLLBACK TO s", "COMMIT"]:
+                for part in around:
+                    what = part.replace("%s", sql % next(number))
+                    error_of(writer, what)
+                    look("%s, %s: %s" % (mode, "itself" if writer is db else "another", " ".join(around).replace("%s", what)))
+    if mode != "off":
+        command(db, "integrity-check")
+
+
+for mode in "delete", "wal", "memory", "off":
+    case(nothing_written_is_missed, mode, mode)
+
+
+@test
+def of_a_shared_cache(files):
+    """What another connection's transaction writes is there by PRAGMA read_uncommitted, and may go again."""
+    uri = "file:%s?cache=shared" % files.path
+    db, other = (files.connect(uri, uri=True, timeout=0) for _ in range(2))
+    make(db)
+    db.execute("PRAGMA read_uncommitted = ON")
+    for end in "COMMIT", "ROLLBACK":
+        for sql in None, "BEGIN", "INSERT INTO log(k, n) VALUES ('late', 5)", "UPDATE log SET k = 'late' WHERE id = 7", "INSERT INTO log_index(log_index) VALUES ('merge')", end:
+            if sql:
+                other.execute(sql)
+            for _ in range(2):
+                rows = [sorted(db.execute("SELECT id FROM %s WHERE k = ?" % table, ("late",)).fetchall()) for table in ("log_index", "log")]
+                expect(rows[0], rows[1], "%s, %s" % (sql, end))
+
+
 if __name__ == "__main__":
     sys.exit(main())

@@ -314,6 +314,9 @@ static int candidates_narrow_generations(const candidates_query *query, index_in
   const index_layout *layout = query->layout;
   index_intervals all = {0};
   int i, rc = SQLITE_OK;
+  if( layout->num_generations==1 ){
+    return candidates_narrow_generation(query, &layout->generations[0], covered);
+  }
   for(i=layout->num_generations-1; i>=0 && rc==SQLITE_OK; i--){
     index_intervals of_generation = {0};
     const index_interval own = bloom_index_ids_of_generation(layout, i);
@@ -337,6 +340,7 @@ static int candidates_read_changed(bloom_index *index, const index_layout *layou
   sqlite3_int64 before = INT64_MIN, num_read = 0;
   sqlite3_stmt *row;
   int is_proven = 1, rc;
+  if( index->facts.known & INDEX_FACT_NONE_CHANGED ) return SQLITE_OK;
   rc = bloom_index_statement_take(index, INDEX_USE_CHANGED, &row, "SELECT c.id FROM"
                                   " \"%w\".\"%w_changed\" AS c ORDER BY c.id", index->schema,
                                   index->name);
@@ -357,7 +361,11 @@ static int candidates_read_changed(bloom_index *index, const index_layout *layou
     if( *is_too_dear ) break;
   }
   /* If none is NULL, no later id is hidden; if SELECT itself is ignored, there is no column. */
-  bloom_index_statement_give_back(index, row, is_proven && sqlite3_column_count(row)==1);
+  is_proven &= sqlite3_column_count(row)==1;
+  bloom_index_statement_give_back(index, row, is_proven);
+  if( rc==SQLITE_DONE && is_proven && num_read==0 ){
+    bloom_index_note(index, INDEX_FACT_NONE_CHANGED);
+  }
   return rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
@@ -370,7 +378,8 @@ static int candidates_add_unmerged(const candidates_query *query, sqlite3_int64 
                                    const index_intervals *within, index_intervals *intervals,
                                    int *is_too_dear){
   const index_layout *layout = query->layout;
-  const int is_writing = bloom_sql_writer(query->index->connection)!=NULL;
+  const int is_writing = !(query->index->facts.known & INDEX_FACT_LAYOUT)
+    && bloom_sql_writer(query->index->connection)!=NULL;
   index_intervals unmerged = {0};
   int rc = candidates_read_changed(query->index, layout, &unmerged, is_too_dear);
   if( rc==SQLITE_OK && is_writing && last<=layout->covered ){
@@ -435,8 +444,7 @@ static int candidates_narrow_by_columns(candidates_query *query, index_intervals
     rc = bloom_sql_may_be_mid_write(index->connection, &is_mid_write);
     if( rc!=SQLITE_OK || is_mid_write ) return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
   }
-  rc = bloom_index_statement_integer(index, INDEX_USE_LAST_ID, &last, INDEX_LAST_ID,
-                                     index->columns.id_name, index->schema, index->columns.name);
+  rc = bloom_index_last_id(index, &last);
   if( rc!=SQLITE_OK ) return rc;
   rc = candidates_read_conditions(query, last, &is_none);
   if( rc!=SQLITE_OK || (query->num_usable==0 && query->num_tests==0 && !is_none

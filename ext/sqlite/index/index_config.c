@@ -477,6 +477,11 @@ int bloom_index_layout_read(bloom_index *index, const index_layout **layout){
   sqlite3_stmt *row;
   int is_good = 0, rc;
   *layout = NULL;
+  if( index->facts.known & INDEX_FACT_LAYOUT ){
+    *layout = &index->layout->layout;
+    index->number = (*layout)->number;
+    return SQLITE_OK;
+  }
   rc = bloom_index_statement_take(index, INDEX_USE_STATE, &row, "SELECT s.covered, s.layout FROM"
                                   " \"%w\".\"%w_state\" AS s", index->schema, index->name);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
@@ -500,8 +505,10 @@ int bloom_index_layout_read(bloom_index *index, const index_layout **layout){
   }
   bloom_index_statement_give_back(index, row, is_good);
   if( rc!=SQLITE_DONE && rc!=SQLITE_ROW ) return rc==SQLITE_ERROR ? SQLITE_CORRUPT_VTAB : rc;
-  if( is_good ) index->number = (*layout)->number;
-  return is_good ? SQLITE_OK : SQLITE_CORRUPT_VTAB;
+  if( !is_good ) return SQLITE_CORRUPT_VTAB;
+  index->number = (*layout)->number;
+  bloom_index_note(index, INDEX_FACT_LAYOUT);
+  return SQLITE_OK;
 }
 
 /* -- Writing -------------------------------------------------------------------------------- */

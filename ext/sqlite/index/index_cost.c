@@ -64,9 +64,7 @@ double bloom_index_cost_num_rows(const index_layout *layout, sqlite3_int64 last)
 
 int bloom_index_cost_rows(bloom_index *index, const index_layout *layout, double *num_rows){
   sqlite3_int64 last = 0;
-  const int rc = bloom_index_statement_integer(index, INDEX_USE_LAST_ID, &last, INDEX_LAST_ID,
-                                               index->columns.id_name, index->schema,
-                                               index->columns.name);
+  const int rc = bloom_index_last_id(index, &last);
   if( rc!=SQLITE_OK ) return rc;
   if( layout && layout->has_covered ) *num_rows = bloom_index_cost_num_rows(layout, last);
   else if( last>=0 && (double)last<COST_MAX_ROWS ) *num_rows = (double)last;
@@ -85,10 +83,14 @@ sqlite3_int64 bloom_index_cost_most_changed(const index_layout *layout){
 int bloom_index_cost_is_outweighed(bloom_index *index, const index_layout *layout,
                                    int *is_outweighed){
   sqlite3_int64 is_more = 0;
-  const int rc = bloom_index_statement_integer(index, INDEX_USE_FOR_COST, &is_more,
+  int rc;
+  *is_outweighed = 0;
+  if( index->facts.known & (INDEX_FACT_NONE_CHANGED | INDEX_FACT_FEW_CHANGED) ) return SQLITE_OK;
+  rc = bloom_index_statement_integer(index, INDEX_USE_FOR_COST, &is_more,
       "SELECT 1 FROM \"%w\".\"%w_changed\" AS c LIMIT 1 OFFSET %lld", index->schema, index->name,
       bloom_index_cost_most_changed(layout));
   *is_outweighed = rc!=SQLITE_OK || is_more;
+  if( !*is_outweighed ) bloom_index_note(index, INDEX_FACT_FEW_CHANGED);
   return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK; /* a NAME_changed that is not ours is no matter */
 }
 

@@ -81,6 +81,21 @@ typedef struct index_source {
                      ** the recorded name and columns that are equal */
 } index_source;
 
+/* What is known of one content of the database, so that it need not be read again. */
+typedef enum index_fact {
+  INDEX_FACT_SCHEMA = 1,      /* index->checked_version is the schema's */
+  INDEX_FACT_LAYOUT = 2,      /* index->layout is the layout */
+  INDEX_FACT_LAST = 4,        /* `last` is the source's last id */
+  INDEX_FACT_FEW_CHANGED = 8, /* bloom_index_cost_is_outweighed() says no */
+  INDEX_FACT_NONE_CHANGED = 16 /* NAME_changed is empty */
+} index_fact;
+
+typedef struct index_facts {
+  unsigned content; /* its number: bloom_db_content() */
+  unsigned known;   /* index_fact */
+  sqlite3_int64 last;
+} index_facts;
+
 /* The first and the last id that the source had before a statement of the connection wrote:
 ** index_cursor.c. */
 typedef struct index_bounds {
@@ -116,6 +131,7 @@ typedef struct bloom_index {
   ** mean other columns now. */
   uint32_t num_checks;
 
+  index_facts facts;           /* bloom_index_see() */
   index_bounds bounds;         /* the ones that were read last */
   index_statement *statements; /* the kept ones, that which was taken last first */
 

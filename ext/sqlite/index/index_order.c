@@ -395,6 +395,7 @@ int bloom_index_slices_next(index_slices *order, sqlite3_stmt *rows, int *is_don
   order->begin = order->end;
   order->end.is_set = 0;
   order->slice.num_intervals = 0;
+  bloom_index_see(index);
   rc = bloom_index_layout_read(index, &layout);
   is_same = rc==SQLITE_OK && layout->hash==order->layout_hash
     && sqlite3_total_changes(index->connection->db)==order->num_changes;

@@ -34,6 +34,22 @@ int bloom_index_source_ids(bloom_index *index, sqlite3_int64 *first, sqlite3_int
                            index->schema, index->columns.name);
 }
 
+int bloom_index_last_id(bloom_index *index, sqlite3_int64 *last){
+  sqlite3_int64 found = INT64_MIN;
+  int rc;
+  if( index->facts.known & INDEX_FACT_LAST ){
+    *last = index->facts.last;
+    return SQLITE_OK;
+  }
+  rc = bloom_index_statement_integer(index, INDEX_USE_LAST_ID, &found, INDEX_LAST_ID,
+                                     index->columns.id_name, index->schema, index->columns.name);
+  if( rc!=SQLITE_OK || found==INT64_MIN ) return rc;
+  *last = found;
+  bloom_index_note(index, INDEX_FACT_LAST);
+  index->facts.last = found;
+  return SQLITE_OK;
+}
+
 int bloom_index_source_rows(bloom_index *index, sqlite3_stmt **rows, const char *condition){
   const char *id = index->columns.id_name;
   sqlite3_str *sql = sqlite3_str_new(index->connection->db);
@@ -291,18 +307,41 @@ static int source_check(bloom_index *index){
 
 /* -- Beginning a method --------------------------------------------------------------------- */
 
+bloom_content bloom_index_see(bloom_index *index){
+  unsigned number = 0;
+  const bloom_content content = index->is_steady
+    ? bloom_db_content(index->connection->db, index->schema, &number) : BLOOM_CONTENT_UNKNOWN;
+  if( content==BLOOM_CONTENT_UNKNOWN || number!=index->facts.content ){
+    index->facts = (index_facts){.content = number};
+  }
+  return content;
+}
+
+void bloom_index_note(bloom_index *index, index_fact fact){
+  if( bloom_index_see(index)!=BLOOM_CONTENT_UNKNOWN ) index->facts.known |= (unsigned)fact;
+}
+
 /* No version of a schema, which has 32 bits. */
 #define INDEX_NO_VERSION INT64_MIN
 
 /* Sets index->source, unless it is that of this version of the schema already. */
 static int source_find(bloom_index *index, index_need need){
+  const int may_be_known = index->is_checked && index->is_steady && need!=INDEX_NEED_CHECK;
   sqlite3_int64 version = INDEX_NO_VERSION;
-  int rc = bloom_index_statement_integer(index, INDEX_USE_VERSION, &version,
+  int rc;
+  if( may_be_known && bloom_index_see(index)==BLOOM_CONTENT_READ
+   && index->facts.known & INDEX_FACT_SCHEMA ) return SQLITE_OK;
+  rc = bloom_index_statement_integer(index, INDEX_USE_VERSION, &version,
       "PRAGMA \"%w\".schema_version", index->schema);
   if( rc==SQLITE_AUTH ) rc = SQLITE_OK; /* refused by an authorizer: the source is looked at each
                                         ** time */
-  if( rc!=SQLITE_OK || (index->is_checked && index->is_steady && need!=INDEX_NEED_CHECK
-     && version!=INDEX_NO_VERSION && version==index->checked_version) ) return rc;
+  if( rc==SQLITE_OK && may_be_known && version!=INDEX_NO_VERSION
+   && version==index->checked_version ){
+    bloom_index_note(index, INDEX_FACT_SCHEMA);
+    return SQLITE_OK;
+  }
+  index->facts.known = 0;
+  if( rc!=SQLITE_OK ) return rc;
   index->is_checked = 0;
   bloom_index_statements_forget(index, 1);
   rc = source_check(index);

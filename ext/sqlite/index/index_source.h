@@ -19,6 +19,9 @@ const char *bloom_index_key_name(const bloom_index *index, int key);
 #define INDEX_FIRST_ID "SELECT min(x.\"%w\") FROM " INDEX_SOURCE
 #define INDEX_LAST_ID  "SELECT max(x.\"%w\") FROM " INDEX_SOURCE
 
+/* Sets *last to the last id, where it is not hidden by an authorizer and the source has rows. */
+int bloom_index_last_id(bloom_index *index, sqlite3_int64 *last);
+
 /* Sets *first and *last to these ids, if the source has rows. */
 int bloom_index_source_ids(bloom_index *index, sqlite3_int64 *first, sqlite3_int64 *last);
 
@@ -41,6 +44,13 @@ typedef enum index_need {
                      ** schema: all that a query needs */
   INDEX_NEED_CHECK   /* and the source as it is now, whatever the version: of commands */
 } index_need;
+
+/* Forgets index->facts, unless they are of the content that the database has now, as far as SQLite
+** tells.  A fact that is known then holds until something is written. */
+bloom_content bloom_index_see(bloom_index *index);
+
+/* Notes a fact that was just read. */
+void bloom_index_note(bloom_index *index, index_fact fact);
 
 /* Sets index->letter_bytes.  The encoding of a database never changes. */
 int bloom_index_learn_encoding(bloom_index *index);
