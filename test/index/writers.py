@@ -670,6 +670,7 @@ def plans_say_what_is_not_merged(files):
     says("")
 
 
+@each(["delete", "wal", "memory", "off"])
 def nothing_written_is_missed(files, mode):
     """What a look-up found out it keeps until something is written: by itself, by another connection, or for a while."""
     in_file = mode in ("delete", "wal")
@@ -697,10 +698,6 @@ def nothing_written_is_missed(files, mode):
                     look("%s, %s: %s" % (mode, "itself" if writer is db else "another", " ".join(around).replace("%s", what)))
     if mode != "off":
         command(db, "integrity-check")
-
-
-for mode in "delete", "wal", "memory", "off":
-    case(nothing_written_is_missed, mode, mode)
 
 
 @test
