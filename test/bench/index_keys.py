@@ -112,7 +112,31 @@ def shapes(num_rows):
         "random 63 bits": [draw.getrandbits(63) for _ in range(num_rows)],
         "negative": range(-num_rows, 0),
         "both ends of 64 bits": [-2**63, 2**63 - 1, *range(1, num_rows - 1)],
-        "half dense, half random": [*range(1, half + 1), *(draw.getrandbits(62) for _ in range(num_rows - half))],
+        **mixtures(draw, num_rows),
+    }
+
+
+def mixtures(draw, num_rows):
+    """{name: ids that are dense in one place and far apart in another}"""
+    def dense(num, first=1):
+        return range(first, first + num)
+
+    def far_apart(num):
+        return [draw.getrandbits(62) for _ in range(num)]
+
+    def stretches(num, length):
+        return [id for first in far_apart(num) for id in dense(length, first)]
+    tenth = num_rows // 10
+    return {
+        "half dense, half random": [*dense(5 * tenth), *far_apart(5 * tenth)],
+        "dense, a tenth random": [*dense(9 * tenth), *far_apart(tenth)],
+        "random, a tenth dense": [*dense(tenth), *far_apart(9 * tenth)],
+        "two dense ranges, half random": [*dense(3 * tenth), *dense(2 * tenth, 10**15), *far_apart(5 * tenth)],
+        "dense stretches of 200": stretches(num_rows // 200, 200),
+        "stretches of 200, half random": [*stretches(num_rows // 400, 200), *far_apart(5 * tenth)],
+        "one left of a hundred": sorted(draw.sample(range(1, 100 * num_rows), num_rows)),
+        "gaps that grow": [i + int(2**(62 * i / num_rows)) for i in range(1, num_rows + 1)],
+        "dense, then snowflakes": [*dense(5 * tenth), *((10**9 + i // 8 * 3) << 22 | i % 8 for i in range(5 * tenth))],
     }
 
 

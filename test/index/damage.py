@@ -284,9 +284,9 @@ def hidden_in_the_middle(files):
 
 
 LAYOUTS = {"magic": (0, "<I", 0), "number of keys": (40, "<I", 3), "rows": (32, "<Q", 2**62 + 1), "no generation": (44, "<I", 0), "three generations": (44, "<I", 3),
-           "place": (56, "<I", 2), "shift": (60, "<I", 64), "spans": (64, "<I", 2**31), "hash of spans": (72, "<Q", 1), "bits of a key": (96, "<I", 37), "no bits of a key": (96, "<I", 0),
-           "runs": (100, "<I", 33), "a run less": (100, "<I", 0), "last list": (120, "<Q", 2**56), "number of a run": (112, "<Q", 1), "no blocks": (140, "<I", 0),
-           "entries": (128, "<Q", 2**64 - 1), "slot": (144, "<I", 127), "role": (148, "<I", 4)}
+           "place": (56, "<I", 2), "shift": (60, "<I", 64), "spans": (64, "<I", 2**31), "hash of spans": (76, "<Q", 1), "bits of a key": (100, "<I", 37), "no bits of a key": (100, "<I", 0),
+           "runs": (104, "<I", 33), "a run less": (104, "<I", 0), "last list": (124, "<Q", 2**56), "number of a run": (116, "<Q", 1), "no blocks": (144, "<I", 0),
+           "entries": (132, "<Q", 2**64 - 1), "slot": (148, "<I", 127), "role": (152, "<I", 4)}
 
 
 @each(LAYOUTS)
@@ -314,15 +314,15 @@ def a_row_in_the_layout(files):
     expect(one(db, "SELECT count(*) FROM log_index_entries1"), 0)
     is_believed(db)
     good = state(db, "layout")[:-8]
-    role, length = struct.unpack_from("<2I", good, 148)
+    role, length = struct.unpack_from("<2I", good, 152)
     expect(role, 3)
-    run, row, texts = good[112:156], good[156:156 + length], good[156 + length:]
+    run, row, texts = good[116:160], good[160:160 + length], good[160 + length:]
     number, last = struct.unpack_from("<2Q", run)
     second = struct.pack("<Q", mix(xxhash.XXH3_64bits(row[8:], length - 8) ^ mix(number + mix(99 << 56 | last)))) + row[8:]
     of_texts, = column(db, "SELECT data FROM log_index_entries2 WHERE rowid >= 0")
-    changed = [good[:at] + bytes([good[at] ^ 1 << draw.randrange(8)]) + good[at + 1:] for at in range(152, 156 + length)]
-    changed += [u32(good, 148, 0), u32(good, 152, 5000) + bytes(5000), u32(good, 100, 2)[:156] + row + u32(run, 32, 99) + second + texts,
-                good[:156] + row + u32(texts[:56], 52, 3) + struct.pack("<I", len(of_texts)) + of_texts]
+    changed = [good[:at] + bytes([good[at] ^ 1 << draw.randrange(8)]) + good[at + 1:] for at in range(156, 160 + length)]
+    changed += [u32(good, 152, 0), u32(good, 156, 5000) + bytes(5000), u32(good, 104, 2)[:160] + row + u32(run, 32, 99) + second + texts,
+                good[:160] + row + u32(texts[:56], 52, 3) + struct.pack("<I", len(of_texts)) + of_texts]
     for data in changed:
         execute(db, "BEGIN")
         db.execute("UPDATE log_index_state SET layout = ?", (checksummed(data),))
@@ -344,9 +344,9 @@ def a_target_is_hostile(files, source_role, end_block):
     more_rows(db, 300)
     command(db, "merge")
     data = state(db, "layout")[:-8]
-    source, target = (struct.unpack_from("<3Q4I", data, at) for at in (112, 152))
-    expect(struct.unpack_from("<I", data, 100), (2,), "runs")
-    data = data[:112] + struct.pack("<3Q4I", *source[:6], source_role) + struct.pack("<3Q4I", target[0], 2**64 - 1, 0, 0, end_block, target[5], 2) + data[192:]
+    source, target = (struct.unpack_from("<3Q4I", data, at) for at in (116, 156))
+    expect(struct.unpack_from("<I", data, 104), (2,), "runs")
+    data = data[:116] + struct.pack("<3Q4I", *source[:6], source_role) + struct.pack("<3Q4I", target[0], 2**64 - 1, 0, 0, end_block, target[5], 2) + data[196:]
     db.execute("UPDATE log_index_state SET layout = ?", (checksummed(data),))
     more_rows(db, 1)
     command(db, "merge")

@@ -90,7 +90,7 @@ def lists_of(data, num_segments, segment_blocks):  # of a row: their numbers, an
 
 
 class Index:
-    def __init__(self, db, name, segment_blocks=4096, span_blocks=1024, spans_per_row=500):
+    def __init__(self, db, name, segment_blocks=4096, span_blocks=1024, spans_per_row=440):
         self.db, self.name, self.segment_blocks, self.span_blocks, self.generations = db, name, segment_blocks, span_blocks, []
         (covered, config, layout), = db.execute(f'SELECT covered, config, layout FROM "{name}_state"')
         take = numbers_of(config)
@@ -103,7 +103,7 @@ class Index:
         self.covered = last if has else -1 << 63
         assert magic == 0x34584942 and covered == (last if has else None), "layout"
         for i in range(num_generations):
-            place, shift, num_spans, _, spans_hash, _, _ = take("4I3Q")
+            place, _, num_spans, _, _, spans_hash, _, _ = take("5I3Q")
             columns = []
             for _ in self.flags:
                 bits, num_runs, lists_number = take("IIQ")
@@ -113,12 +113,12 @@ class Index:
                     runs.append(Run(*run, -(-run[4] // segment_blocks), take("%ds" % take("I"))[0] if run[6] == 3 else None))
                 columns.append((place, bits, lists_number, runs))
             rows = db.execute(f'SELECT data FROM "{name}_spans" WHERE rowid > ? ORDER BY rowid LIMIT ?', (place << 20, -(-num_spans // spans_per_row)))
-            keys, h = struct.unpack_from(f"<{num_spans}q", b"".join(data for data, in rows)), mix(number + place)
-            for key in keys:
-                h = mix(h ^ key * 0x9e3779b97f4a7c15)
+            spans, h = list(struct.iter_unpack("<qB", b"".join(data for data, in rows)))[:num_spans], mix(number + place)
+            for key, shift in spans:
+                h = mix(h ^ key * 0x9e3779b97f4a7c15 + shift)
             assert h == spans_hash, "spans"
             ids = (bound + 1, MASK >> 1) if i == 0 and num_generations == 2 else (-1 << 63, bound if i else MASK >> 1)
-            self.generations.append((columns, shift, keys, *ids))
+            self.generations.append((columns, spans, *ids))
 
     def blocks(self, column, runs, token, num_tokens=1):  # that have one of some tokens
         found, target = set(), [run for run in runs if run.role == 2 and run.last != NO_ID]
@@ -142,9 +142,10 @@ class Index:
 
     def ranges(self, column, find):  # the blocks that find() finds, and the rows that are in none
         ranges = [(id, id) for id, in self.db.execute(f'SELECT id FROM "{self.name}_changed"')] + [(self.covered + 1, MASK >> 1)]
-        for columns, shift, keys, least, most in self.generations:
+        for columns, spans, least, most in self.generations:
             for block in find(*columns[column - 1]):
-                first = keys[block // self.span_blocks] * self.span_blocks + block % self.span_blocks << shift
+                key, shift = spans[block // self.span_blocks]
+                first = key * self.span_blocks + block % self.span_blocks << shift
                 ranges.append((max(first, least), min(first + (1 << shift) - 1, most, self.covered)))
         return sorted(r for r in ranges if r[0] <= r[1])
 

@@ -7,7 +7,7 @@ import random
 import struct
 import sys
 
-from log import command, state  # the first: it finds the others
+from log import command, same, state, steps_of  # the first: it finds the others
 from cases import each, expect, main, one, test
 
 NUM_ROWS = 1200
@@ -32,10 +32,22 @@ IDS = {
     "at both ends": lambda draw, i: (-2**63, 2**63 - 1)[i] if i < 2 else i,
 }
 
+MIXED = {  # the same with the number of rows: near each other in one place, far apart in another
+    "dense, then random": lambda draw, i, n: i + 1 if i < n // 2 else draw.getrandbits(62),
+    "dense, a tenth random": lambda draw, i, n: i + 1 if i < n - n // 10 else draw.getrandbits(62),
+    "random, a tenth dense": lambda draw, i, n: i + 1 if i < n // 10 else draw.getrandbits(62),
+    "dense, then snowflakes": lambda draw, i, n: i + 1 if i < n // 2 else snowflakes(draw, 10**7 + i),
+    "stretches": lambda draw, i, n: i // 200 * 0x9e3779b97f4a7c15 % 2**62 + i % 200,
+    "stretches in random ids": lambda draw, i, n: i // 200 * 0x9e3779b97f4a7c15 % 2**62 + i % 200 if i % 3 else draw.getrandbits(62),
+    "gaps that grow": lambda draw, i, n: i + int(2**(62 * i / n)),
+    "in turns, of both signs": lambda draw, i, n: i - n // 2 if i % 2 else draw.getrandbits(64) - 2**63,
+}
+IDS.update({shape: lambda draw, i, shape=shape: MIXED[shape](draw, i, NUM_ROWS) for shape in MIXED})
 
-def make(files, columns):
-    db = files.connect()
-    db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT, message TEXT)")
+
+def make(files, columns, others="k TEXT, message TEXT", path=None):
+    db = files.connect(path)
+    db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, %s)" % others)
     db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, %s)" % columns)
     return db
 
@@ -61,8 +73,8 @@ def slots(db):
     """Of the runs of one column that the layout names."""
     layout, at, found = state(db, "layout"), 56, set()
     for _ in range(num_generations(db)):
-        num_runs, = struct.unpack_from("<I", layout, at + 44)
-        at += 56
+        num_runs, = struct.unpack_from("<I", layout, at + 48)
+        at += 60
         for _ in range(num_runs):
             slot, role, length = struct.unpack_from("<3I", layout, at + 32)
             found.add(slot)
@@ -93,6 +105,35 @@ def grows(files, shape):
     command(db, "integrity-check")
     finds_all(db, draw, 60)
     return most_generations
+
+
+def fills(files, ids, merged_by):
+    """A table with these ids in their order, with zones: bytes of the index, and steps of some look-ups by key."""
+    db = make(files, "k, v RANGE", "k TEXT, v INTEGER", ":memory:")
+    for first in range(0, len(ids), merged_by):
+        db.executemany("INSERT INTO log VALUES (?, ?, ?)", ((ids[i], "key %d" % i, i) for i in range(first, min(first + merged_by, len(ids)))))
+        command(db, "merge=%d" % (merged_by + 20))
+    command(db, "integrity-check")
+    few = range(0, len(ids), len(ids) // 150)
+    num_steps = 0
+    for i in few:
+        rows, steps = steps_of(db, "SELECT id FROM log_index WHERE k = ?", "key %d" % i)
+        expect(rows, [(ids[i],)])
+        num_steps += steps
+    for i in few[::10]:
+        for condition in "id BETWEEN %d AND %d" % (min(ids[i], ids[-1]), max(ids[i], ids[-1])), "v BETWEEN %d AND %d" % (i, i + 99), "v > %d AND k = 'key %d'" % (i - 9, i):
+            same(db, "SELECT id, k FROM {t} WHERE k <> 'key 7' AND %s ORDER BY id" % condition)
+    return one(db, "SELECT sum(length(data)) FROM (SELECT data FROM log_index_entries1 UNION ALL SELECT data FROM log_index_spans)"), num_steps
+
+
+@each(MIXED.keys(), [8 * NUM_ROWS, 500])
+def ids_are_near_and_far(files, shape, merged_by):
+    """Blocks have as few rows where ids are near each other as where they are far apart: look-ups take few more steps than where all are near."""
+    draw, num_rows = random.Random(7), 8 * NUM_ROWS
+    (least_bytes, least_steps), (num_bytes, num_steps) = (fills(files, ids, merged_by) for ids in (
+        range(1, num_rows + 1), list(dict.fromkeys(MIXED[shape](draw, i, num_rows) for i in range(num_rows)))))
+    assert num_steps < 5 * least_steps and num_bytes < 4 * least_bytes, (num_bytes, least_bytes, num_steps, least_steps)
+
 
 
 @test

@@ -57,14 +57,15 @@ class Layout:
 
     def __init__(self, db):
         data = state(db, "layout")
-        self.shift, num_spans, self.zone_lg = struct.unpack("<III", data[60:72])
-        self.number, = struct.unpack("<Q", data[104:112])
-        keys = b"".join(row[0] for row in db.execute("SELECT data FROM log_index_spans ORDER BY rowid"))
-        self.spans = {key: n for n, (key,) in enumerate(struct.iter_unpack("<q", keys[:8 * num_spans]))}
+        num_spans, self.zone_lg = struct.unpack("<II", data[64:72])
+        self.number, = struct.unpack("<Q", data[108:116])
+        spans = b"".join(row[0] for row in db.execute("SELECT data FROM log_index_spans ORDER BY rowid"))
+        self.spans = {span: n for n, span in enumerate(struct.iter_unpack("<qB", spans[:9 * num_spans]))}
 
     def zone_of(self, row_id):
-        block = row_id >> self.shift
-        return (self.spans[block // SPAN] * SPAN + block % SPAN) >> self.zone_lg
+        shift = min(shift for key, shift in self.spans if row_id >> shift >> 3 == key)
+        block = row_id >> shift
+        return (self.spans[block // SPAN, shift] * SPAN + block % SPAN) >> self.zone_lg
 
 
 def read_zones(data):

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../core/bits.h"
+
 /* sqlite3_interrupt() is heard each time so many values of a list were looked up. */
 #define INDEX_VALUES_PER_LOOK 64
 
@@ -186,22 +188,55 @@ static int candidates_blocks_of(const index_spans *spans, const index_intervals 
   uint32_t i;
   int rc = bloom_index_blocks_make(blocks, spans->num_spans);
   for(i=0; i<spans->num_spans && rc==SQLITE_OK; i++){
-    const uint32_t span = spans->by_key[i] << INDEX_SPAN_LG;
-    const sqlite3_int64 first = bloom_index_block_first(spans, span);
-    const sqlite3_int64 last = bloom_index_block_last(spans, span | mask);
+    const uint32_t number = spans->by_key[i], span = number << INDEX_SPAN_LG;
+    const uint32_t shift = spans->list[number].shift;
+    const sqlite3_int64 first = bloom_index_span_first(spans, number);
+    const sqlite3_int64 last = bloom_index_span_last(spans, number);
     size_t j;
+    if( i>0 && spans->list[spans->by_key[i-1]].shift!=shift ) at = 0; /* their ids begin again */
     while( at<intervals->num_intervals && intervals->list[at].last<first ) at++;
     for(j=at; j<intervals->num_intervals && intervals->list[j].first<=last && rc==SQLITE_OK; j++){
       const index_interval interval = intervals->list[j];
       const sqlite3_int64 from = interval.first>first ? interval.first : first;
       const sqlite3_int64 to = interval.last<last ? interval.last : last;
       rc = bloom_index_blocks_add_all(blocks,
-                                      span | ((uint32_t)bloom_index_block_of(from, spans->shift)
-                                              & mask),
-                                      span | ((uint32_t)bloom_index_block_of(to, spans->shift)
-                                              & mask));
+                                      span | ((uint32_t)bloom_index_block_of(from, shift) & mask),
+                                      span | ((uint32_t)bloom_index_block_of(to, shift) & mask));
     }
   }
+  return rc;
+}
+
+/* Adds the ids of a block, without those of smaller blocks. */
+static int candidates_add_ids(const index_spans *spans, uint32_t block, index_intervals *ids){
+  const uint64_t larger = ~(uint64_t)0 << spans->list[block >> INDEX_SPAN_LG].shift;
+  sqlite3_int64 first = bloom_index_block_first(spans, block);
+  const sqlite3_int64 last = bloom_index_block_last(spans, block);
+  index_intervals others = {0};
+  uint64_t left = spans->shifts & ~larger;
+  size_t i;
+  int rc = SQLITE_OK;
+  for(; left>0; left&=left - 1){
+    const uint32_t shift = bloom_num_low_zeros64(left);
+    const sqlite3_int64 key = bloom_index_block_of(bloom_index_block_of(first, shift),
+                                                   INDEX_SPAN_LG);
+    uint32_t at = bloom_index_spans_find(spans, shift, key);
+    for(; at<spans->num_spans && rc==SQLITE_OK; at++){
+      const uint32_t span = spans->by_key[at];
+      if( spans->list[span].shift!=shift || bloom_index_span_first(spans, span)>last ) break;
+      rc = bloom_index_intervals_add(&others, bloom_index_span_first(spans, span),
+                                     bloom_index_span_last(spans, span));
+    }
+  }
+  bloom_index_intervals_sort(&others);
+  for(i=0; i<others.num_intervals && rc==SQLITE_OK; i++){
+    const index_interval other = others.list[i];
+    if( other.first>first ) rc = bloom_index_intervals_add(ids, first, other.first - 1);
+    if( other.last>=last ) break;
+    first = other.last + 1;
+  }
+  if( rc==SQLITE_OK && i==others.num_intervals ) rc = bloom_index_intervals_add(ids, first, last);
+  sqlite3_free(others.list);
   return rc;
 }
 
@@ -219,9 +254,7 @@ static int candidates_keep_blocks(const candidates_query *query,
   }
   while( block!=UINT32_MAX && rc==SQLITE_OK ){
     rc = block>>INDEX_SPAN_LG<spans->num_spans
-      ? bloom_index_intervals_add(&left, bloom_index_block_first(spans, block),
-                                  bloom_index_block_last(spans, block))
-      : SQLITE_CORRUPT_VTAB;
+      ? candidates_add_ids(spans, block, &left) : SQLITE_CORRUPT_VTAB;
     block = bloom_index_blocks_next(blocks, block + 1);
   }
   bloom_index_intervals_sort(&left);
@@ -298,8 +331,11 @@ static int candidates_narrow_generation(const candidates_query *query,
     rc = candidates_narrow_by_zones(query, generation, &blocks);
     if( rc==SQLITE_OK ) rc = candidates_keep_blocks(query, generation, &blocks, intervals);
   }
+  /* Ids that are left may be nearer to each other than elsewhere. */
   if( rc==SQLITE_OK && query->num_usable>0
-   && bloom_index_intervals_rows(query->layout, intervals)>=INDEX_ROWS_OF_LOOK_UP ){
+   && (bloom_index_intervals_rows(query->layout, intervals)>=INDEX_ROWS_OF_LOOK_UP
+       || (blocks.segments && (double)bloom_index_blocks_count(&blocks)*generation->block_rows
+                              >=INDEX_ROWS_OF_LOOK_UP)) ){
     rc = candidates_narrow_by_entries(query, generation, &blocks);
     if( rc==SQLITE_OK && blocks.segments ){
       rc = candidates_keep_blocks(query, generation, &blocks, intervals);

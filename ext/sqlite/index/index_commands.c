@@ -208,13 +208,16 @@ static int index_check_look_up(const index_checker *checker, const index_generat
 
 /* Sets the finding to a row of a block that look-ups of its value do not find, if there is one. */
 static int index_check_find_row(index_checker *checker, const index_generation *generation,
-                                const index_spans *spans, uint32_t block){
+                                index_spans *spans, uint32_t block){
   sqlite3_stmt *rows = checker->rows_of_block;
+  uint32_t its_block;
   int is_found = 1, rc = SQLITE_OK;
   sqlite3_bind_int64(rows, 1, bloom_index_block_first(spans, block));
   sqlite3_bind_int64(rows, 2, bloom_index_block_last(spans, block));
   while( rc==SQLITE_OK && is_found
         && (rc = bloom_sql_step(checker->index->connection, rows))==SQLITE_ROW ){
+    rc = bloom_index_spans_add(spans, sqlite3_column_int64(rows, 0), &its_block);
+    if( rc!=SQLITE_OK || its_block!=block ) continue;
     rc = index_check_look_up(checker, generation, sqlite3_column_value(rows, checker->key + 1),
                              block, &is_found);
   }
@@ -227,7 +230,7 @@ static int index_check_find_row(index_checker *checker, const index_generation *
 
 /* Takes the pairs in memory, and looks for a row of the block of each one that is no entry. */
 static int index_check_pairs(index_checker *checker, const index_generation *generation,
-                             const index_spans *spans, index_pairs *pairs){
+                             index_spans *spans, index_pairs *pairs){
   index_entry_list wanted, list = {.num_blocks = 0};
   index_union *lists;
   uint32_t i, j;

@@ -386,6 +386,7 @@ static void layout_record_generation(index_record *record, const index_config *c
   record_u32(record, &generation->shift);
   record_u32(record, &generation->num_spans);
   record_u32(record, &generation->zone_lg);
+  record_u32(record, &generation->block_rows);
   record_u64(record, &generation->spans_hash);
   record_u64(record, &generation->num_built);
   record_u64(record, &generation->num_rows);

@@ -12,27 +12,28 @@
 /* == The numbers of blocks ============================================================= */
 
 /*
-** NAME_spans(data BLOB): row place * 2^20 + 1 + n of a generation has the keys of its spans
-** 500n .. 500n + 499, 8 bytes each.  A span's key is id >> (shift + 10).  Spans are only added.
-** The layout has their number and a hash of their keys in order: so rows need no checksum, and what
-** a failed merge left behind the last span is not read.
+** NAME_spans(data BLOB): row place * 2^20 + 1 + n of a generation has the keys and shifts of its
+** spans 440n .. 440n + 439, 8 bytes and one each.  A span's key is id >> (shift + 10).  Spans are
+** only added.  The layout has their number and a hash of them in order: so rows need no checksum,
+** and what a failed merge left behind the last span is not read.
 */
 
 #define SPANS_OF_PLACE ((sqlite3_int64)1 << 20)
+#define SPAN_BYTES 9
 
 uint64_t bloom_index_spans_hash(uint64_t number){
   return bloom_mix64(number);
 }
 
-static uint64_t spans_hash_next(uint64_t hash, sqlite3_int64 key){
-  return bloom_mix64(hash ^ (uint64_t)key * BLOOM_GOLDEN_RATIO);
+static uint64_t spans_hash_next(uint64_t hash, index_span span){
+  return bloom_mix64(hash ^ ((uint64_t)span.key * BLOOM_GOLDEN_RATIO + span.shift));
 }
 
 void bloom_index_spans_free(bloom_index *index){
   int i;
   for(i=0; i<INDEX_MAX_GENERATIONS; i++){
     if( index->spans[i] ){
-      sqlite3_free(index->spans[i]->keys);
+      sqlite3_free(index->spans[i]->list);
       sqlite3_free(index->spans[i]->by_key);
     }
     sqlite3_free(index->spans[i]);
@@ -40,31 +41,29 @@ void bloom_index_spans_free(bloom_index *index){
   }
 }
 
-/* Returns the place in by_key[] of the first span whose key is `key` or more. */
-static uint32_t spans_find(const index_spans *spans, sqlite3_int64 key){
+uint32_t bloom_index_spans_find(const index_spans *spans, uint32_t shift, sqlite3_int64 key){
   uint32_t first = 0, last = spans->num_spans;
   while( first<last ){
     const uint32_t middle = first + (last - first)/2;
-    if( spans->keys[spans->by_key[middle]]<key ) first = middle + 1; else last = middle;
+    const index_span span = spans->list[spans->by_key[middle]];
+    if( span.shift<shift || (span.shift==shift && span.key<key) ) first = middle + 1;
+    else last = middle;
   }
   return first;
 }
 
-/* Sets *span to the number of the span with a key, which is appended if it is new. */
-static int spans_add_key(index_spans *spans, sqlite3_int64 key, uint32_t *span){
-  const uint32_t at = spans_find(spans, key);
-  if( at<spans->num_spans && spans->keys[spans->by_key[at]]==key ){
-    *span = spans->by_key[at];
-    return SQLITE_OK;
-  }
+/* Appends a span, which is not there yet. */
+static int spans_append(index_spans *spans, index_span span){
+  const uint32_t at = bloom_index_spans_find(spans, span.shift, span.key);
   if( spans->num_spans==INDEX_MAX_SPANS ) return SQLITE_FULL;
-  if( BLOOM_GROW(spans->keys, spans->num_spans, spans->max_keys)
+  if( BLOOM_GROW(spans->list, spans->num_spans, spans->max_list)
    || BLOOM_GROW(spans->by_key, spans->num_spans, spans->max_by_key) ) return SQLITE_NOMEM;
   memmove(spans->by_key + at + 1, spans->by_key + at,
           (spans->num_spans - at) * sizeof(*spans->by_key));
-  *span = spans->by_key[at] = spans->num_spans;
-  spans->keys[spans->num_spans++] = key;
-  spans->hash = spans_hash_next(spans->hash, key);
+  spans->by_key[at] = spans->num_spans;
+  spans->list[spans->num_spans++] = span;
+  spans->shifts |= (uint64_t)1 << span.shift;
+  spans->hash = spans_hash_next(spans->hash, span);
   return SQLITE_OK;
 }
 
@@ -81,16 +80,16 @@ static int spans_read_rows(bloom_index *index, const index_generation *generatio
   while( rc==SQLITE_OK && spans->num_spans<generation->num_spans ){
     const uint8_t *bytes;
     size_t num_bytes, i;
-    uint32_t ignored;
     rc = bloom_sql_step(index->connection, rows);
     if( rc!=SQLITE_ROW ) break;
     rc = SQLITE_OK;
     bytes = sqlite3_column_blob(rows, 1);
     num_bytes = (size_t)sqlite3_column_bytes(rows, 1);
     if( bytes==NULL || sqlite3_column_int64(rows, 0)!=number++ ) break;
-    for(i=0; i<num_bytes/8 && i<INDEX_SPANS_PER_ROW && spans->num_spans<generation->num_spans
-        && rc==SQLITE_OK; i++){
-      rc = spans_add_key(spans, (sqlite3_int64)bloom_load64_le(bytes + 8*i), &ignored);
+    for(i=0; i<num_bytes/SPAN_BYTES && i<INDEX_SPANS_PER_ROW && bytes[8]<=63
+        && spans->num_spans<generation->num_spans && rc==SQLITE_OK; i++, bytes+=SPAN_BYTES){
+      rc = spans_append(spans, (index_span){.key = (sqlite3_int64)bloom_load64_le(bytes),
+                                            .shift = bytes[8]});
     }
     if( i<INDEX_SPANS_PER_ROW ) break;
   }
@@ -116,6 +115,7 @@ int bloom_index_spans_read(bloom_index *index, const index_layout *layout,
   spans->place = generation->place;
   spans->shift = generation->shift;
   spans->num_spans = 0;
+  spans->shifts = 0;
   spans->hash = bloom_index_spans_hash(layout->number + generation->place);
   rc = spans_read_rows(index, generation, spans);
   spans->num_written = spans->num_spans;
@@ -123,13 +123,34 @@ int bloom_index_spans_read(bloom_index *index, const index_layout *layout,
   return rc;
 }
 
+/* Returns the span of smaller or larger blocks that has an id. */
+static index_span spans_key_of(sqlite3_int64 id, uint32_t shift){
+  const sqlite3_int64 number = bloom_index_block_of(id, shift);
+  return (index_span){.key = bloom_index_block_of(number, INDEX_SPAN_LG), .shift = shift};
+}
+
+int bloom_index_spans_divide(index_spans *spans, sqlite3_int64 id, uint32_t shift, uint32_t *span){
+  *span = spans->num_spans;
+  return spans_append(spans, spans_key_of(id, shift));
+}
+
 int bloom_index_spans_add(index_spans *spans, sqlite3_int64 id, uint32_t *block){
-  const sqlite3_int64 number = bloom_index_block_of(id, spans->shift);
-  uint32_t span;
-  const int rc = spans_add_key(spans, bloom_index_block_of(number, INDEX_SPAN_LG), &span);
-  if( rc!=SQLITE_OK ) return rc;
-  *block = span << INDEX_SPAN_LG | ((uint32_t)number & ((1u << INDEX_SPAN_LG) - 1));
-  return SQLITE_OK;
+  uint64_t left = spans->shifts;
+  uint32_t shift = spans->shift, span = spans->num_spans;
+  int rc = SQLITE_OK;
+  for(; left>0 && span==spans->num_spans; left&=left - 1){
+    const uint32_t its_shift = bloom_num_low_zeros64(left);
+    const index_span wanted = spans_key_of(id, its_shift);
+    const uint32_t at = bloom_index_spans_find(spans, its_shift, wanted.key);
+    const index_span *found = at<spans->num_spans ? &spans->list[spans->by_key[at]] : NULL;
+    if( found==NULL || found->key!=wanted.key || found->shift!=its_shift ) continue;
+    span = spans->by_key[at];
+    shift = its_shift;
+  }
+  if( span==spans->num_spans ) rc = spans_append(spans, spans_key_of(id, shift));
+  *block = span << INDEX_SPAN_LG
+    | ((uint32_t)bloom_index_block_of(id, shift) & ((1u << INDEX_SPAN_LG) - 1));
+  return rc;
 }
 
 int bloom_index_spans_write(bloom_index *index, index_spans *spans, index_generation *generation){
@@ -143,14 +164,16 @@ int bloom_index_spans_write(bloom_index *index, index_spans *spans, index_genera
   rc = bloom_sql_prepare(index->connection, &write, "INSERT OR REPLACE INTO \"%w\".\"%w_spans\""
                          "(rowid, data) VALUES (?1, ?2)", index->schema, index->name);
   for(; rc==SQLITE_OK && row*INDEX_SPANS_PER_ROW<spans->num_spans; row++){
-    uint8_t bytes[8*INDEX_SPANS_PER_ROW];
+    uint8_t bytes[SPAN_BYTES*INDEX_SPANS_PER_ROW];
     const uint32_t left = spans->num_spans - row*INDEX_SPANS_PER_ROW;
-    const uint32_t num_keys = left<INDEX_SPANS_PER_ROW ? left : INDEX_SPANS_PER_ROW;
-    for(i=0; i<num_keys; i++){
-      bloom_store64_le(bytes + (size_t)8*i, (uint64_t)spans->keys[row*INDEX_SPANS_PER_ROW + i]);
+    const uint32_t num_of_row = left<INDEX_SPANS_PER_ROW ? left : INDEX_SPANS_PER_ROW;
+    for(i=0; i<num_of_row; i++){
+      const index_span span = spans->list[row*INDEX_SPANS_PER_ROW + i];
+      bloom_store64_le(bytes + (size_t)SPAN_BYTES*i, (uint64_t)span.key);
+      bytes[SPAN_BYTES*i + 8] = (uint8_t)span.shift;
     }
     sqlite3_bind_int64(write, 1, spans->place*SPANS_OF_PLACE + 1 + row);
-    rc = sqlite3_bind_blob(write, 2, bytes, (int)(8*num_keys), SQLITE_TRANSIENT);
+    rc = sqlite3_bind_blob(write, 2, bytes, (int)(SPAN_BYTES*num_of_row), SQLITE_TRANSIENT);
     if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, write);
     if( rc==SQLITE_DONE ) rc = sqlite3_reset(write);
   }

@@ -3,7 +3,9 @@
 **
 ** A block is the rows with one id >> shift.  1,024 blocks side by side are a span, which gets a
 ** number when its first row is merged; a block's number is its span's, times 1,024, plus its place
-** in the span.  An entry is a pair (token, block); ../../core/entries says what tokens are and how
+** in the span.  Where ids are nearer to each other than elsewhere, a span of smaller blocks is
+** added: a row is in the smallest block that has its id, so a block has the ids that are in no
+** smaller one.  An entry is a pair (token, block); ../../core/entries says what tokens are and how
 ** entries become rows of bytes.  A run is the entries that one merge wrote, or that a join made of
 ** several runs: ascending rows of NAME_entriesN, or one small row in the layout.  A look-up of a
 ** token reads all runs.
@@ -67,8 +69,9 @@ typedef struct index_key_layout {
 /* Entries whose blocks have one size. */
 typedef struct index_generation {
   uint32_t place;      /* 0 or 1: which rows of NAME_spans, lists and zones are its own */
-  uint32_t shift;      /* of ids */
+  uint32_t shift;      /* of ids, unless blocks are divided */
   uint32_t zone_lg;    /* a zone has 2^zone_lg blocks, at most a span */
+  uint32_t block_rows; /* rows of a block, about */
   uint32_t num_spans;
   uint64_t spans_hash; /* of their keys: bloom_index_spans_hash() */
   uint64_t num_built;  /* rows when shift, hash_bits and lists were chosen */
@@ -117,17 +120,25 @@ void bloom_index_layout_free(bloom_index *index);
 /* Tests make small spans, and small rows of them. */
 #ifndef INDEX_SPAN_LG
 # define INDEX_SPAN_LG 10
-# define INDEX_SPANS_PER_ROW 500
+# define INDEX_SPANS_PER_ROW 440
 #endif
 #define INDEX_MAX_SPANS (BLOOM_ENTRIES_MAX_BLOCKS >> INDEX_SPAN_LG)
 
-/* The spans of a generation: keys[n] is that of span n. */
+/* The blocks with one id >> shift >> INDEX_SPAN_LG, which is the key. */
+typedef struct index_span {
+  sqlite3_int64 key;
+  uint32_t shift;
+} index_span;
+
+/* The spans of a generation, in the order of their numbers. */
 typedef struct index_spans {
-  uint32_t place, shift, num_spans, num_written;
+  uint32_t place, num_spans, num_written;
+  uint32_t shift;  /* of those that are added */
+  uint64_t shifts; /* of all: a bit for each that a span has */
   uint64_t hash;
-  sqlite3_int64 *keys;
-  uint32_t *by_key; /* their numbers, by ascending keys */
-  size_t max_keys, max_by_key;
+  index_span *list;
+  uint32_t *by_key; /* their numbers, by ascending shifts, then keys */
+  size_t max_list, max_by_key;
 } index_spans;
 
 /* Returns the hash of a list of no spans; `number` is the layout's plus the place. */
@@ -138,9 +149,17 @@ uint64_t bloom_index_spans_hash(uint64_t number);
 int bloom_index_spans_read(bloom_index *index, const index_layout *layout,
                            const index_generation *generation, index_spans **result);
 
-/* Sets *block to the number of an id's block; adds its span if that is new.  SQLITE_FULL if there
+/* Sets *block to the number of an id's block; adds a span if none has the id.  SQLITE_FULL if there
 ** are no numbers left. */
 int bloom_index_spans_add(index_spans *spans, sqlite3_int64 id, uint32_t *block);
+
+/* Adds a span of smaller blocks that has an id, and sets *span to its number.  All merged rows that
+** it has must be merged again. */
+int bloom_index_spans_divide(index_spans *spans, sqlite3_int64 id, uint32_t shift, uint32_t *span);
+
+/* Returns the place in by_key[] of the first span with this shift whose key is `key` or more, or of
+** the first one with a larger shift. */
+uint32_t bloom_index_spans_find(const index_spans *spans, uint32_t shift, sqlite3_int64 key);
 
 /* Writes spans that were added, and sets the generation's number of spans and their hash. */
 int bloom_index_spans_write(bloom_index *index, index_spans *spans, index_generation *generation);
@@ -153,20 +172,30 @@ static inline sqlite3_int64 bloom_index_block_of(sqlite3_int64 id, uint32_t shif
   return id<0 ? ~(sqlite3_int64)(~(uint64_t)id >> shift) : (sqlite3_int64)((uint64_t)id >> shift);
 }
 
-/* Return the first and the last id of a block.  Blocks of a span may lie beyond the first or the
-** last 64-bit id: that id is returned for these. */
+/* Return the first and the last id of a block, those of smaller blocks included.  Blocks of a span
+** may lie beyond the first or the last 64-bit id: that id is returned for these. */
 static inline sqlite3_int64 bloom_index_block_first(const index_spans *spans, uint32_t block){
-  const uint64_t span = (uint64_t)spans->keys[block >> INDEX_SPAN_LG] << INDEX_SPAN_LG;
-  const sqlite3_int64 number = (sqlite3_int64)(span | (block & ((1u << INDEX_SPAN_LG) - 1)));
+  const index_span span = spans->list[block >> INDEX_SPAN_LG];
+  const sqlite3_int64 number = (sqlite3_int64)((uint64_t)span.key << INDEX_SPAN_LG
+                                               | (block & ((1u << INDEX_SPAN_LG) - 1)));
   assert( block>>INDEX_SPAN_LG<spans->num_spans );
-  if( number>bloom_index_block_of(INT64_MAX, spans->shift) ) return INT64_MAX;
-  if( number<bloom_index_block_of(INT64_MIN, spans->shift) ) return INT64_MIN;
-  return (sqlite3_int64)((uint64_t)number << spans->shift);
+  if( number>bloom_index_block_of(INT64_MAX, span.shift) ) return INT64_MAX;
+  if( number<bloom_index_block_of(INT64_MIN, span.shift) ) return INT64_MIN;
+  return (sqlite3_int64)((uint64_t)number << span.shift);
 }
 
 static inline sqlite3_int64 bloom_index_block_last(const index_spans *spans, uint32_t block){
-  const uint64_t mask = ((uint64_t)1 << spans->shift) - 1;
+  const uint64_t mask = ((uint64_t)1 << spans->list[block >> INDEX_SPAN_LG].shift) - 1;
   return (sqlite3_int64)((uint64_t)bloom_index_block_first(spans, block) | mask);
+}
+
+/* Return the first and the last id of a span. */
+static inline sqlite3_int64 bloom_index_span_first(const index_spans *spans, uint32_t span){
+  return bloom_index_block_first(spans, span << INDEX_SPAN_LG);
+}
+
+static inline sqlite3_int64 bloom_index_span_last(const index_spans *spans, uint32_t span){
+  return bloom_index_block_last(spans, ((span + 1) << INDEX_SPAN_LG) - 1);
 }
 
 /* -- index_entries.c: runs ------------------------------------------------------------- */

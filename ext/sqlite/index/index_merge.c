@@ -10,6 +10,14 @@
 ** were when they were chosen. */
 #define MERGE_GROWTH 2.5
 
+/* They are chosen again earlier if there is more than one span for so many rows: then most blocks
+** of a span have no row. */
+#define MERGE_ROWS_OF_SPAN 32
+#define MERGE_GROWTH_OF_SPANS 1.25
+
+/* A block that has so many times as many rows as others is divided into so many. */
+#define MERGE_PARTS 8
+
 /* A rebuild is spread over several merges.  Each merges so many rows again for each row that it
 ** takes, and INDEX_REBUILD_LEAST in any case. */
 #define MERGE_REBUILD_SHARE 3
@@ -27,6 +35,9 @@ typedef struct merge_key {
 
 typedef struct merge_generation {
   index_spans *spans; /* NULL: there is no second one */
+  uint32_t num_in_block;  /* rows of one block that were added last; 0: not known */
+  uint32_t block;         /* of the last row */
+  sqlite3_int64 first_id, last_id; /* of these rows */
   merge_key keys[INDEX_MAX_KEYS];
 } merge_generation;
 
@@ -112,12 +123,19 @@ static int merge_flush(index_merge_state *merge, int is_last){
 
 /* -- Rows ------------------------------------------------------------------------------------ */
 
+/* Keeps the message of a trigger that refused a row: SQLite's next statement would replace it. */
+static void merge_keep_words(const index_merge_state *merge, int rc){
+  sqlite3_vtab *base = &merge->index->base;
+  if( (rc & 0xff)!=SQLITE_CONSTRAINT || base->zErrMsg ) return;
+  base->zErrMsg = sqlite3_mprintf("bloom_index: %s", sqlite3_errmsg(merge->index->connection->db));
+}
+
 /* Adds the entries and zones of a row, whose columns are the id, then the indexed columns. */
-static int merge_add_entries(index_merge_state *merge, int generation, sqlite3_stmt *row){
+static int merge_add_entries(index_merge_state *merge, int generation, uint32_t block,
+                             sqlite3_stmt *row){
   const bloom_index *index = merge->index;
   merge_generation *of = &merge->generations[generation];
-  uint32_t block;
-  int i, rc = bloom_index_spans_add(of->spans, sqlite3_column_int64(row, 0), &block);
+  int i, rc = SQLITE_OK;
   for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
     merge_key *key = &of->keys[i];
     const size_t before = bloom_index_pairs_bytes(&key->pairs);
@@ -126,8 +144,88 @@ static int merge_add_entries(index_merge_state *merge, int generation, sqlite3_s
       : bloom_index_pairs_add(&key->pairs, block, value);
     merge->num_bytes += bloom_index_pairs_bytes(&key->pairs) - before;
   }
-  merge->layout.generations[generation].num_rows++;
   return rc==SQLITE_OK && merge->num_bytes>=INDEX_MAX_BYTES ? merge_flush(merge, 0) : rc;
+}
+
+/* Adds a span of smaller blocks at an id, and again the rows of the span that were added before. */
+static int merge_divide(index_merge_state *merge, int generation, sqlite3_int64 id,
+                        uint32_t shift){
+  merge_generation *of = &merge->generations[generation];
+  sqlite3_int64 last = generation==1 ? merge->layout.bound : merge->layout.covered;
+  sqlite3_stmt *rows = NULL;
+  uint32_t span, block;
+  int rc = bloom_index_spans_divide(of->spans, id, shift, &span);
+  if( rc!=SQLITE_OK ) return rc;
+  if( last>bloom_index_span_last(of->spans, span) ) last = bloom_index_span_last(of->spans, span);
+  rc = bloom_index_source_rows(merge->index, &rows, "BETWEEN ?1 AND ?2");
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 1, bloom_index_span_first(of->spans, span));
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 2, last);
+  while( rc==SQLITE_OK && (rc = bloom_sql_step(merge->index->connection, rows))==SQLITE_ROW ){
+    rc = bloom_index_spans_add(of->spans, sqlite3_column_int64(rows, 0), &block);
+    if( rc==SQLITE_OK ) rc = merge_add_entries(merge, generation, block, rows);
+  }
+  merge_keep_words(merge, rc);
+  return bloom_sql_end(rows, rc);
+}
+
+/* Sets of the rows before an id what a larger merge would know that had added them before it. */
+static int merge_look_before(index_merge_state *merge, int generation, sqlite3_int64 id){
+  bloom_index *index = merge->index;
+  merge_generation *of = &merge->generations[generation];
+  const char *name = index->columns.id_name;
+  sqlite3_stmt *rows;
+  uint32_t block;
+  int rc = bloom_sql_prepare(index->connection, &rows, "SELECT x.\"%w\" FROM " INDEX_SOURCE
+                             " NOT INDEXED WHERE x.\"%w\" < %lld ORDER BY x.\"%w\" DESC LIMIT"
+                             " %lld", name, index->schema, index->columns.name, name, id, name,
+                             (sqlite3_int64)MERGE_PARTS
+                             * merge->layout.generations[generation].block_rows);
+  while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, rows))==SQLITE_ROW ){
+    const sqlite3_int64 before = sqlite3_column_int64(rows, 0);
+    rc = bloom_index_spans_add(of->spans, before, &block);
+    if( of->num_in_block>0 && block!=of->block ) break;
+    if( of->num_in_block==0 ) of->last_id = before;
+    of->first_id = before;
+    of->block = block;
+    of->num_in_block++;
+  }
+  return bloom_sql_end(rows, rc);
+}
+
+/* Adds the entries and zones of a row.  Divides its block before if that has too many rows, or if
+** the row follows on those of a smaller block. */
+static int merge_add_next(index_merge_state *merge, int generation, sqlite3_stmt *row){
+  merge_generation *of = &merge->generations[generation];
+  const index_spans *spans = of->spans;
+  const sqlite3_int64 id = sqlite3_column_int64(row, 0);
+  uint32_t block, shift, of_last;
+  int is_same, rc = of->num_in_block==0 ? merge_look_before(merge, generation, id) : SQLITE_OK;
+  if( rc==SQLITE_OK ) rc = bloom_index_spans_add(of->spans, id, &block);
+  if( rc!=SQLITE_OK ) return rc;
+  is_same = of->num_in_block>0 && of->block==block;
+  shift = of_last = spans->list[block >> INDEX_SPAN_LG].shift;
+  if( of->num_in_block>0 ) of_last = spans->list[of->block >> INDEX_SPAN_LG].shift;
+  if( is_same && of->num_in_block/MERGE_PARTS>=merge->layout.generations[generation].block_rows ){
+    const uint64_t num_ids = ((uint64_t)id - (uint64_t)of->first_id)/MERGE_PARTS;
+    for(shift=0; num_ids>>shift>0; shift++){}
+  }else if( of_last<shift && ((uint64_t)id - (uint64_t)of->last_id)>>of_last==0 ){
+    shift = of_last;
+  }
+  /* Numbers that are left are for other ids. */
+  if( shift<spans->list[block >> INDEX_SPAN_LG].shift && spans->num_spans<INDEX_MAX_SPANS/2 ){
+    rc = merge_divide(merge, generation, id, shift);
+    if( rc==SQLITE_OK ) rc = bloom_index_spans_add(of->spans, id, &block);
+    is_same = 0;
+  }
+  if( !is_same ){
+    of->block = block;
+    of->first_id = id;
+    of->num_in_block = 0;
+  }
+  of->last_id = id;
+  of->num_in_block++;
+  merge->layout.generations[generation].num_rows++;
+  return rc==SQLITE_OK ? merge_add_entries(merge, generation, block, row) : rc;
 }
 
 /* Adds a row.  is_new: its id is above `covered`. */
@@ -141,14 +239,7 @@ static int merge_add_row(index_merge_state *merge, sqlite3_stmt *row, int is_new
   }
   layout->num_rows++; /* of a changed row, too: it may be new, with a low id */
   merge->num_taken++;
-  return merge_add_entries(merge, layout->num_generations==2 && id<=layout->bound, row);
-}
-
-/* Keeps the message of a trigger that refused a row: SQLite's next statement would replace it. */
-static void merge_keep_words(const index_merge_state *merge, int rc){
-  sqlite3_vtab *base = &merge->index->base;
-  if( (rc & 0xff)!=SQLITE_CONSTRAINT || base->zErrMsg ) return;
-  base->zErrMsg = sqlite3_mprintf("bloom_index: %s", sqlite3_errmsg(merge->index->connection->db));
+  return merge_add_next(merge, layout->num_generations==2 && id<=layout->bound, row);
 }
 
 /* Adds the rows that are noted as changed, at most *num_left. */
@@ -188,10 +279,11 @@ static int merge_rows_from(index_merge_state *merge, sqlite3_int64 first, sqlite
   int rc = bloom_index_source_rows(merge->index, &rows, is_again ? "BETWEEN ?1 AND ?2" : ">= ?1");
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 1, first);
   if( rc==SQLITE_OK && is_again ) rc = sqlite3_bind_int64(rows, 2, merge->layout.covered);
+  merge->generations[is_again].num_in_block = 0; /* changed rows were elsewhere */
   for(; rc==SQLITE_OK && max_rows>0; max_rows--){
     rc = bloom_sql_step(merge->index->connection, rows);
     if( rc!=SQLITE_ROW ) break;
-    rc = is_again ? merge_add_entries(merge, 1, rows) : merge_add_row(merge, rows, 1);
+    rc = is_again ? merge_add_next(merge, 1, rows) : merge_add_row(merge, rows, 1);
     if( is_again ) merge->layout.bound = sqlite3_column_int64(rows, 0);
   }
   *are_all = rc==SQLITE_DONE;
@@ -210,6 +302,7 @@ static int merge_begin_generation(index_merge_state *merge, const index_choice *
   generation->place = place;
   generation->shift = choice->shift;
   generation->zone_lg = choice->zone_lg;
+  generation->block_rows = choice->block_rows;
   generation->num_built = choice->num_rows;
   generation->spans_hash = bloom_index_spans_hash(merge->layout.number + place);
   for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
@@ -352,10 +445,12 @@ static int merge_finish(index_merge_state *merge){
 static int merge_is_rebuild_due(index_merge_state *merge, index_choice *choice, int *is_due){
   const bloom_index *index = merge->index;
   index_generation *generation = &merge->layout.generations[0];
+  const double growth = generation->num_rows/MERGE_ROWS_OF_SPAN<generation->num_spans
+    ? MERGE_GROWTH_OF_SPANS : MERGE_GROWTH;
   int i, rc;
   *is_due = 0;
   if( !merge->layout.has_covered || merge->layout.num_generations==2
-     || (double)generation->num_rows<MERGE_GROWTH*(double)generation->num_built + 400 ){
+     || (double)generation->num_rows<growth*(double)generation->num_built + 400 ){
     return SQLITE_OK;
   }
   rc = bloom_index_choose(merge->index, choice);

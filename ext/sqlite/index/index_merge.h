@@ -15,6 +15,7 @@ typedef struct index_choice {
   uint64_t num_rows;   /* an estimate */
   uint32_t shift;      /* a block is id >> shift */
   uint32_t zone_lg;    /* a zone has 2^zone_lg blocks */
+  uint32_t block_rows; /* rows of a block, about */
   uint32_t hash_bits;  /* of a key's token */
   bloom_lists *lists[INDEX_MAX_KEYS]; /* of LIKE columns */
 } index_choice;

@@ -242,6 +242,7 @@ void bloom_index_choice_free(index_choice *choice){
 
 int bloom_index_choose(bloom_index *index, index_choice *choice){
   index_rows rows = {.first = 0, .last = -1};
+  double block_bytes = INDEX_BLOCK_BYTES, block_rows;
   int i, has_lists = 0, rc = bloom_index_source_ids(index, &rows.first, &rows.last);
   memset(choice, 0, sizeof(*choice));
   choice->first = rows.first;
@@ -249,12 +250,16 @@ int bloom_index_choose(bloom_index *index, index_choice *choice){
   if( rc==SQLITE_OK ) rc = sample_count(index, &rows);
   if( rc!=SQLITE_OK ) return rc;
   for(i=0; i<index->config.num_keys; i++) has_lists |= index->config.keys[i].is_like;
-  while( choice->shift<MAX_SHIFT && rows.per_block[choice->shift]*rows.bytes_per_row
-        <(has_lists ? TEXT_BLOCK_BYTES : INDEX_BLOCK_BYTES) ) choice->shift++;
+  if( has_lists ) block_bytes = TEXT_BLOCK_BYTES;
+  while( choice->shift<MAX_SHIFT
+        && rows.per_block[choice->shift]*rows.bytes_per_row<block_bytes ) choice->shift++;
   choice->num_rows = rows.num_rows>0 ? (uint64_t)rows.num_rows : 0;
   for(choice->hash_bits=INDEX_MIN_HASH_BITS; choice->hash_bits<INDEX_MAX_HASH_BITS
       && (choice->num_rows >> (choice->hash_bits - 4))>0; choice->hash_bits++){}
   if( has_lists ) rc = sample_shift_and_lists(index, &rows, choice);
+  block_rows = rows.per_block[choice->shift];
+  if( block_rows<block_bytes/rows.bytes_per_row ) block_rows = block_bytes/rows.bytes_per_row;
+  choice->block_rows = block_rows<UINT16_MAX ? (uint32_t)block_rows + 1 : UINT16_MAX;
   while( choice->zone_lg<INDEX_SPAN_LG
         && rows.per_block[choice->shift]*(1u << choice->zone_lg)<INDEX_ZONE_ROWS ){
     choice->zone_lg++;
