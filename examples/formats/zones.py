@@ -34,16 +34,11 @@ def zone(values):
     return spans
 
 
-def kept(key, is_largest):
-    rest = b"\xff" if is_largest and key[0] == 2 and key[-1] == 255 else b"\0"
-    return max(1, len(key.rstrip(rest)))
-
-
 def packed(zones, nulls=()):
     """zones: {place in the row: spans}; without the checksum."""
     keys = [key for i in sorted(zones) for span in zones[i] for key in span]
-    bits = [sum(1 << i for i in nulls)] + [sum(1 << i for i in zones if len(zones[i]) > n) for n in (0, 1)]
-    most = max(kept(key, i % 2) for i, key in enumerate(keys))
+    bits = [sum(1 << i for i in zones if len(zones[i]) > n) for n in (0, 1)] + [sum(1 << i for i in nulls)]
+    most = max(len(key.rstrip(b"\0")) for key in keys)
     p = next((i for i in range(most) if len({key[i] for key in keys}) > 1), most)
     return struct.pack("<IIIBB", *bits, p, most - p) + keys[0][:p] + b"".join(key[p:most] for key in keys)
 

@@ -8,16 +8,17 @@
 #include "../bytes.h"
 #include "entries.h"
 
-/* Classes; the first and the last are below and above every value. */
-enum { CLASS_BELOW = 0, CLASS_NUMBER = 1, CLASS_TEXT = 2, CLASS_BLOB = 3, CLASS_ABOVE = 255 };
+/* Classes; the last one is above every value. */
+enum { CLASS_NULL = 0, CLASS_NUMBER = 1, CLASS_TEXT = 2, CLASS_BLOB = 3, CLASS_ABOVE = 255 };
 
-const bloom_zone_span bloom_zone_nothing = {{{CLASS_ABOVE}}, {{CLASS_BELOW}}};
-const bloom_zone_span bloom_zone_everything = {{{CLASS_BELOW}}, {{CLASS_ABOVE}}};
+#define ZONE_NOTHING {{{CLASS_ABOVE}}, {{CLASS_NULL}}}
+const bloom_zone_span bloom_zone_nothing = ZONE_NOTHING;
+const bloom_zone_span bloom_zone_everything = {{{CLASS_NUMBER}}, {{CLASS_ABOVE}}};
+const bloom_zone_span bloom_zone_of_null = {{{CLASS_NULL}}, {{CLASS_NULL}}};
 const bloom_zone_span bloom_zone_of_texts = {{{CLASS_TEXT}}, {{CLASS_BLOB}}};
 const bloom_zone_span bloom_zone_of_blobs = {{{CLASS_BLOB}}, {{CLASS_BLOB}}};
 
-const bloom_zone bloom_zone_empty =
-    {{{{{CLASS_ABOVE}}, {{CLASS_BELOW}}}, {{{CLASS_ABOVE}}, {{CLASS_BELOW}}}}, 0};
+const bloom_zone bloom_zone_empty = {{ZONE_NOTHING, ZONE_NOTHING, ZONE_NOTHING}};
 
 int bloom_zone_compare(const bloom_zone_key *a, const bloom_zone_key *b){
   return memcmp(a->bytes, b->bytes, sizeof(a->bytes));
@@ -77,13 +78,13 @@ bloom_zone_span bloom_zone_hull(bloom_zone_span a, bloom_zone_span b){
 
 bloom_zone_value bloom_zone_value_of(const bloom_zone_key *key){
   bloom_zone_value value = {.kind = BLOOM_ZONE_NO_VALUE};
-  if( key->bytes[0]==CLASS_NUMBER || key->bytes[0]==CLASS_BELOW ){
+  if( key->bytes[0]==CLASS_NUMBER || key->bytes[0]==CLASS_NULL ){
     uint64_t bits = 0;
     int i;
     for(i=1; i<=8; i++) bits = bits<<8 | key->bytes[i];
     bits = bits >> 63 ? bits & ~((uint64_t)1 << 63) : ~bits;
     memcpy(&value.real, &bits, sizeof(bits));
-    if( key->bytes[0]==CLASS_BELOW ) value.real = -1e300*1e300;
+    if( key->bytes[0]==CLASS_NULL ) value.real = -1e300*1e300;
     if( value.real==value.real ) value.kind = BLOOM_ZONE_NUMBER; /* no NaN */
   }
   if( key->bytes[0]==CLASS_TEXT ){
@@ -111,15 +112,15 @@ static bloom_zone_key zone_gap(const bloom_zone_key *a, const bloom_zone_key *b)
 }
 
 int bloom_zone_is_there(const bloom_zone *zone){
-  return zone->has_null || !bloom_zone_is_empty(&zone->spans[0]);
+  return !bloom_zone_is_empty(&zone->spans[0]) || !bloom_zone_is_empty(&zone->spans[2]);
 }
 
 int bloom_zone_add(bloom_zone *zone, bloom_zone_span span){
   bloom_zone_span spans[3] = {zone->spans[0], zone->spans[1], span};
   size_t num_spans;
   if( bloom_zone_has(zone, &span) ) return 0;
-  if( bloom_zone_is_empty(&span) ){
-    zone->has_null = 1;
+  if( span.max.bytes[0]==CLASS_NULL ){
+    zone->spans[2] = span;
     return 1;
   }
   num_spans = bloom_zone_sort(spans, 3);
@@ -136,19 +137,18 @@ int bloom_zone_add(bloom_zone *zone, bloom_zone_span span){
 }
 
 void bloom_zone_unite(bloom_zone *zone, const bloom_zone *other){
-  int half;
-  for(half=0; half<2; half++){
-    if( !bloom_zone_is_empty(&other->spans[half]) ) bloom_zone_add(zone, other->spans[half]);
+  int i;
+  for(i=0; i<3; i++){
+    if( !bloom_zone_is_empty(&other->spans[i]) ) bloom_zone_add(zone, other->spans[i]);
   }
-  zone->has_null |= other->has_null;
 }
 
 int bloom_zone_has(const bloom_zone *zone, const bloom_zone_span *span){
-  int half;
-  if( bloom_zone_is_empty(span) ) return zone->has_null;
-  for(half=0; half<2; half++){
-    if( bloom_zone_compare(&zone->spans[half].min, &span->min)<=0
-     && bloom_zone_compare(&span->max, &zone->spans[half].max)<=0 ) return 1;
+  int i;
+  assert( !bloom_zone_is_empty(span) );
+  for(i=0; i<3; i++){
+    if( bloom_zone_compare(&zone->spans[i].min, &span->min)<=0
+     && bloom_zone_compare(&span->max, &zone->spans[i].max)<=0 ) return 1;
   }
   return 0;
 }
@@ -157,38 +157,30 @@ int bloom_zone_has(const bloom_zone *zone, const bloom_zone_span *span){
 
 /* A row, little-endian:
 **   0   u64  checksum of the rest (bloom_entries_checksum())
-**   8   u32  a bit for each zone that has NULL
-**   12  u32  a bit for each that has a first span
-**   16  u32  a bit for each that has a second one
+**   8   u32  a bit for each zone that has a first span
+**   12  u32  a bit for each that has a second one
+**   16  u32  a bit for each that has NULL
 **   20  u8   p: with so many bytes all keys begin
 **   21  u8   w: so many are kept of each key behind these
-**   22  ..   the p bytes; then the smallest and the largest key of each span
-** Behind these bytes a key has zeros; the largest key of a span, if it is a text's, 0xff. */
-
-/* Returns the bytes of a key that are not those which it has behind what is kept. */
-static uint32_t zone_kept_bytes(const bloom_zone_key *key, int is_max){
-  const int is_text = is_max && key->bytes[0]==CLASS_TEXT;
-  const uint8_t rest = is_text && key->bytes[BLOOM_ZONE_TEXT_BYTES]==0xff ? 0xff : 0;
-  uint32_t num_bytes = sizeof(key->bytes);
-  while( num_bytes>1 && key->bytes[num_bytes-1]==rest ) num_bytes--;
-  return num_bytes;
-}
+**   22  ..   the p bytes; then the smallest and the largest key of each span of values
+** Behind these bytes a key has zeros. */
 
 size_t bloom_zone_row_pack(const bloom_zone *zones, uint64_t number, uint64_t rowid, uint8_t *out){
   const bloom_zone_key *keys[4*BLOOM_ZONES_PER_ROW];
-  uint32_t bits[3] = {0, 0, 0}, num_keys = 0, kept = 0, prefix = sizeof(bloom_zone_key), i, half;
+  uint32_t bits[3] = {0, 0, 0}, num_keys = 0, kept = 0, prefix = sizeof(bloom_zone_key), i, j;
   uint8_t *next = out + BLOOM_ZONE_ROW_HEAD;
   for(i=0; i<BLOOM_ZONES_PER_ROW; i++){
-    bits[0] |= (uint32_t)(zones[i].has_null!=0) << i;
-    for(half=0; half<2 && !bloom_zone_is_empty(&zones[i].spans[half]); half++){
-      bits[1 + half] |= 1u << i;
-      keys[num_keys++] = &zones[i].spans[half].min;
-      keys[num_keys++] = &zones[i].spans[half].max;
+    for(j=0; j<3; j++){
+      if( bloom_zone_is_empty(&zones[i].spans[j]) ) continue;
+      bits[j] |= 1u << i;
+      if( j==2 ) continue;
+      keys[num_keys++] = &zones[i].spans[j].min;
+      keys[num_keys++] = &zones[i].spans[j].max;
     }
   }
   for(i=0; i<num_keys; i++){
-    const uint32_t of_key = zone_kept_bytes(keys[i], i%2!=0);
-    if( of_key>kept ) kept = of_key;
+    for(j=sizeof(bloom_zone_key); j>kept && keys[i]->bytes[j-1]==0; j--){}
+    kept = j;
     while( memcmp(keys[0]->bytes, keys[i]->bytes, prefix)!=0 ) prefix--;
   }
   if( prefix>kept ) prefix = kept;
@@ -205,15 +197,10 @@ size_t bloom_zone_row_pack(const bloom_zone *zones, uint64_t number, uint64_t ro
 }
 
 /* Reads a row's key that is kept at next. */
-static bloom_zone_key zone_row_key(const uint8_t *row, const uint8_t *next, int is_max){
-  const uint32_t prefix = row[20], kept = row[21];
-  bloom_zone_key key;
-  memset(key.bytes, 0, sizeof(key.bytes));
-  memcpy(key.bytes, row + BLOOM_ZONE_ROW_HEAD, prefix);
-  memcpy(key.bytes + prefix, next, kept);
-  if( is_max && key.bytes[0]==CLASS_TEXT ){
-    memset(key.bytes + prefix + kept, 0xff, sizeof(key.bytes) - prefix - kept);
-  }
+static bloom_zone_key zone_row_key(const uint8_t *row, const uint8_t *next){
+  bloom_zone_key key = {{0}};
+  memcpy(key.bytes, row + BLOOM_ZONE_ROW_HEAD, row[20]);
+  memcpy(key.bytes + row[20], next, row[21]);
   return key;
 }
 
@@ -221,7 +208,7 @@ int bloom_zone_row_unpack(const uint8_t *bytes, size_t num_bytes, uint64_t numbe
                           bloom_zone *zones){
   const uint8_t *next, *end = bytes + num_bytes;
   size_t kept;
-  uint32_t i, half;
+  uint32_t i, j;
   if( num_bytes<BLOOM_ZONE_ROW_HEAD || num_bytes>BLOOM_ZONE_ROW_BYTES
      || bloom_load64_le(bytes)!=bloom_entries_checksum(bytes, num_bytes, number, rowid)
      || (size_t)bytes[20] + bytes[21]>sizeof(bloom_zone_key)
@@ -230,13 +217,13 @@ int bloom_zone_row_unpack(const uint8_t *bytes, size_t num_bytes, uint64_t numbe
   kept = bytes[21];
   for(i=0; i<BLOOM_ZONES_PER_ROW; i++){
     zones[i] = bloom_zone_empty;
-    zones[i].has_null = (int)(bloom_load32_le(bytes + 8) >> i & 1);
-    for(half=0; half<2; half++){
-      bloom_zone_span *span = &zones[i].spans[half];
-      if( (bloom_load32_le(bytes + 12 + 4*(size_t)half) >> i & 1)==0 ) continue;
+    if( bloom_load32_le(bytes + 16) >> i & 1 ) zones[i].spans[2] = bloom_zone_of_null;
+    for(j=0; j<2; j++){
+      bloom_zone_span *span = &zones[i].spans[j];
+      if( (bloom_load32_le(bytes + 8 + 4*(size_t)j) >> i & 1)==0 ) continue;
       if( (size_t)(end - next)<2*kept ) return 0;
-      span->min = zone_row_key(bytes, next, 0);
-      span->max = zone_row_key(bytes, next + kept, 1);
+      span->min = zone_row_key(bytes, next);
+      span->max = zone_row_key(bytes, next + kept);
       next += 2*kept;
       if( bloom_zone_is_empty(span) || bloom_zone_is_empty(&zones[i].spans[0]) ) return 0;
     }

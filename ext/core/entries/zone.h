@@ -1,8 +1,8 @@
 /*
 ** Zones: the smallest and largest values of some blocks' rows, for <, <=, >, >=, BETWEEN and =.
 **
-** A value has a key: a byte for its class (numbers before texts before BLOBs, as SQLite sorts them)
-** and 23 bytes, so that memcmp() orders keys as SQLite orders values.  Different values may share a
+** A value has a key: a byte for its class (NULL, numbers, texts, BLOBs, as SQLite sorts them) and
+** 23 bytes, so that memcmp() orders keys as SQLite orders values.  Different values may share a
 ** key.  A value that is a number to one comparison and a text to another has a span of keys, and so
 ** has what a query asks for: a zone may match where one of its spans overlaps one of the query's.
 ** Spans include both ends, so that a text is cut off without rounding.
@@ -39,10 +39,10 @@ typedef struct bloom_zone_span {
   bloom_zone_key min, max;
 } bloom_zone_span;
 
-/* Its spans ascend, and have no key in common; an empty one is the last. */
+/* The first two spans are those of values: they ascend, and have no key in common; an empty one is
+** the last.  The third is NULL's, or empty. */
 typedef struct bloom_zone {
-  bloom_zone_span spans[2];
-  int has_null; /* NULL has no key */
+  bloom_zone_span spans[3];
 } bloom_zone;
 
 /* How texts are compared. */
@@ -66,9 +66,9 @@ bloom_zone_span bloom_zone_of_number(double real, int is_inexact);
 bloom_zone_span bloom_zone_of_text(const uint8_t *text, size_t num_bytes, bloom_zone_order order,
                                    int is_ascii);
 
-/* Every key, the least of which NULLs may have; no key; those of texts and BLOBs; the one of
+/* The keys of all values but NULL; no key; that of NULL; those of texts and BLOBs; the one of
 ** BLOBs. */
-extern const bloom_zone_span bloom_zone_everything, bloom_zone_nothing;
+extern const bloom_zone_span bloom_zone_everything, bloom_zone_nothing, bloom_zone_of_null;
 extern const bloom_zone_span bloom_zone_of_texts, bloom_zone_of_blobs;
 
 /* Returns the least span that has both. */
@@ -78,7 +78,8 @@ bloom_zone_span bloom_zone_hull(bloom_zone_span a, bloom_zone_span b);
 int bloom_zone_compare(const bloom_zone_key *a, const bloom_zone_key *b);
 
 /* A value of a key.  0s and 0xffs at the end of a text are left out: the value's own key is that
-** one or a lower one.  The least key has -infinity; those of BLOBs, and above, have none. */
+** one or a lower one.  NULL's key has -infinity; that below all numbers, and those of BLOBs and
+** above, have none. */
 typedef struct bloom_zone_value {
   enum { BLOOM_ZONE_NO_VALUE, BLOOM_ZONE_NUMBER, BLOOM_ZONE_TEXT } kind;
   double real;
@@ -96,17 +97,17 @@ int bloom_zone_is_empty(const bloom_zone_span *span);
 /* The zone of no value. */
 extern const bloom_zone bloom_zone_empty;
 
-/* Returns 1 if a zone has a value, or NULL. */
+/* Returns 1 if a zone has a value. */
 int bloom_zone_is_there(const bloom_zone *zone);
 
-/* Adds the span of a value; an empty one is NULL's.  Of three spans it joins the two with the
-** smaller gap.  Returns 1 if the zone changed. */
+/* Adds the span of a value.  Of three it joins the two with the smaller gap.  Returns 1 if the zone
+** changed. */
 int bloom_zone_add(bloom_zone *zone, bloom_zone_span span);
 
 /* Adds all that another zone has. */
 void bloom_zone_unite(bloom_zone *zone, const bloom_zone *other);
 
-/* Returns 1 if one of a zone's spans includes a value's; for an empty one, if the zone has NULL. */
+/* Returns 1 if one of a zone's spans includes a value's. */
 int bloom_zone_has(const bloom_zone *zone, const bloom_zone_span *span);
 
 /* -- Packed -------------------------------------------------------------------------------- */
@@ -120,8 +121,7 @@ int bloom_zone_has(const bloom_zone *zone, const bloom_zone_span *span);
 ** bytes it takes. */
 size_t bloom_zone_row_pack(const bloom_zone *zones, uint64_t number, uint64_t rowid, uint8_t *out);
 
-/* Reads a row; 0 if it is damaged, or not that of this number and rowid.  The greatest key of a
-** span of texts may be higher than it was: bytes that were cut off are 0xff. */
+/* Reads a row; 0 if it is damaged, or not that of this number and rowid. */
 int bloom_zone_row_unpack(const uint8_t *bytes, size_t num_bytes, uint64_t number, uint64_t rowid,
                           bloom_zone *zones);
 

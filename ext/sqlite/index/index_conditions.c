@@ -193,7 +193,7 @@ static int conditions_does_serve(const index_key *key, const index_condition *co
             || (sqlite3_stricmp(key->collation, "BINARY")==0
                 && sqlite3_stricmp(condition->collation, "NOCASE")==0));
     case INDEX_NULL_TEST: return key->is_range;
-    case INDEX_PATTERN: return key->is_range || key->is_like;
+    case INDEX_PATTERN: return key->is_like;
     case INDEX_EXPRESSION: return key->is_regexp;
     case INDEX_DIFFERENCE: break;
   }
@@ -327,8 +327,12 @@ int bloom_index_conditions(bloom_index *index, sqlite3_index_info *info, index_p
   for(i=0; i<info->nConstraint && rc==SQLITE_OK && plan->num_conditions<INDEX_MAX_CONDITIONS; i++){
     index_condition condition;
     sqlite3_value *literal;
-    if( !info->aConstraint[i].usable || !conditions_read(index, info, i, &condition)
-     || conditions_is_end_of_pattern(index, info, i) ) continue;
+    if( !info->aConstraint[i].usable || !conditions_read(index, info, i, &condition) ) continue;
+    if( conditions_is_end_of_pattern(index, info, i) ){
+      /* Zones serve the ends, and the source gets the pattern. */
+      if( condition.zone<0 ) continue;
+      condition.is_unpassed = 1;
+    }
     /* If SQLite asked for one value at a time, it would compare the column with it without the
     ** affinity that IN has. */
     if( condition.kind==INDEX_EQ ) condition.is_list = bloom_vtab_takes_list(info, i);
@@ -339,7 +343,7 @@ int bloom_index_conditions(bloom_index *index, sqlite3_index_info *info, index_p
       condition.has_beginning = conditions_has_beginning(index, info, &condition, literal);
       rc = conditions_check_pattern(index, plan, literal, &condition);
       if( condition.is_unpassed ) continue;
-    }else if( conditions_is_end(index, info, plan, i) ){
+    }else if( !condition.is_unpassed && conditions_is_end(index, info, plan, i) ){
       condition.is_end = condition.has_beginning = 1;
     }
     condition.is_unpassed |= conditions_is_end_too_narrow(index, &condition, literal);

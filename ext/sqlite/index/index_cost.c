@@ -142,7 +142,7 @@ index_cost bloom_index_cost_free(const index_plan *plan, const index_access *acc
 ** ends of ranges: two are a short range, as SQLite takes them. */
 static double cost_zone_narrows(index_condition condition, int *num_ends){
   if( index_group_of(condition.kind)==INDEX_EQUALITY ) return 64;
-  if( index_is_pattern(condition.kind) || condition.kind==INDEX_IS_NULL ) return 16;
+  if( condition.kind==INDEX_IS_NULL ) return 16;
   return (*num_ends)++==0 ? 4 : 16;
 }
 

@@ -160,9 +160,9 @@ static int order_count(const index_slices *order, const index_layout *layout, in
   return i>low && ids.first<=ids.last;
 }
 
-/* Adds an item for a span of keys; an empty span is NULL's. */
+/* Adds an item for a span of keys, unless that is empty. */
 static int order_add(index_slices *order, order_item item, bloom_zone_span span){
-  if( bloom_zone_is_empty(&span) ) span.min = span.max = bloom_zone_everything.min;
+  if( bloom_zone_is_empty(&span) ) return SQLITE_OK;
   item.from = order_turn(order, order->is_descending ? span.max : span.min);
   item.to = order_turn(order, order->is_descending ? span.min : span.max);
   return items_push(&order->heap, &item);
@@ -176,7 +176,7 @@ static int order_add_row(index_slices *order, const index_layout *layout, int nu
   bloom_zone zones[BLOOM_ZONES_PER_ROW];
   index_spans *spans;
   uint32_t i;
-  int half, rc = bloom_index_spans_read(order->index, layout, generation, &spans);
+  int j, rc = bloom_index_spans_read(order->index, layout, generation, &spans);
   if( rc==SQLITE_OK ) rc = bloom_index_zones_read(order->index, generation, order->key, level, row,
                                                   zones);
   for(i=0; i<BLOOM_ZONES_PER_ROW && rc==SQLITE_OK; i++){
@@ -185,18 +185,13 @@ static int order_add_row(index_slices *order, const index_layout *layout, int nu
     if( !bloom_zone_is_there(&zones[i])
      || !order_count(order, layout, number, spans, zone << blocks_lg, blocks_lg, &item) ) continue;
     if( level==INDEX_ZONE_DIRECTORY ){
-      bloom_zone_span all = bloom_zone_hull(zones[i].spans[0], zones[i].spans[1]);
-      if( zones[i].has_null ) all.min = bloom_zone_everything.min;
+      const bloom_zone_span values = bloom_zone_hull(zones[i].spans[0], zones[i].spans[1]);
       item.generation = number;
       item.ids.first = zone;
-      rc = order_add(order, item, all);
+      rc = order_add(order, item, bloom_zone_hull(values, zones[i].spans[2]));
       continue;
     }
-    for(half=0; half<3 && rc==SQLITE_OK; half++){
-      const bloom_zone_span span = half<2 ? zones[i].spans[half] : bloom_zone_nothing;
-      if( half<2 ? bloom_zone_is_empty(&span) : !zones[i].has_null ) continue;
-      rc = order_add(order, item, span);
-    }
+    for(j=0; j<3 && rc==SQLITE_OK; j++) rc = order_add(order, item, zones[i].spans[j]);
   }
   return rc;
 }
@@ -305,7 +300,7 @@ static void order_find_end(index_slices *order, const order_item *next){
   size_t num_ascii = 0;
   /* NULLs that come first are no slice by themselves. */
   if( value.kind==BLOOM_ZONE_NO_VALUE
-   || bloom_zone_compare(&next->from, &bloom_zone_everything.min)==0 ) return;
+   || bloom_zone_compare(&next->from, &bloom_zone_of_null.min)==0 ) return;
   /* A text may be cut within a character, which UTF-16 cannot store. */
   while( num_ascii<value.num_bytes && value.text[num_ascii]<0x80 ) num_ascii++;
   if( order->index->letter_bytes!=1 ) value.num_bytes = num_ascii;

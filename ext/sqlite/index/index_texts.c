@@ -196,7 +196,7 @@ int bloom_index_like_check(bloom_index *index, index_condition *condition){
     rc = bloom_index_regexp_check(index, condition, &is_trusted);
   }
   if( is_trusted ) return rc;
-  condition->key = condition->zone = -1;
+  condition->key = -1;
   condition->is_unpassed = 1;
   return rc;
 }
@@ -232,7 +232,6 @@ int bloom_index_like_read_literal(index_condition *condition, sqlite3_value *lit
     condition->is_short = condition->key>=0;
     condition->key = -1;
   }
-  if( bloom_index_like_beginning(kind, text)==0 ) condition->zone = -1;
   sqlite3_value_free(copy);
   return SQLITE_OK;
 }

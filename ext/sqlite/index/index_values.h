@@ -42,8 +42,8 @@ int bloom_index_like_check(bloom_index *index, index_condition *condition);
 ** first byte beyond ASCII. */
 size_t bloom_index_like_beginning(index_condition_kind kind, const unsigned char *pattern);
 
-/* Sets the condition's key to none if its pattern is a literal, else NULL, without ranges; its zone
-** to none if it has no beginning.  SQLITE_OK or SQLITE_NOMEM. */
+/* Sets the condition's key to none if its pattern is a literal, else NULL, without ranges.
+** SQLITE_OK or SQLITE_NOMEM. */
 int bloom_index_like_read_literal(index_condition *condition, sqlite3_value *literal);
 
 /* Sets *are_built_in to whether all functions of these names and numbers of arguments are SQLite's
@@ -103,7 +103,6 @@ typedef struct index_zone_test {
   int key;
   bloom_zone_span *spans; /* sorted; to be freed */
   size_t num_spans, max_spans;
-  int asks_null; /* NULL is among what it asks for */
 } index_zone_test;
 
 /* Sets *test to what a condition asks for with a value, a TEXT in UTF-8, or with a list.  The value

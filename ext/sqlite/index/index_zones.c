@@ -34,21 +34,15 @@ uint32_t bloom_index_zones_num_directories(const index_generation *generation){
   return ((generation->num_spans << INDEX_SPAN_LG) + (1u << blocks_lg) - 1) >> blocks_lg;
 }
 
-/* Looks for a row: SQLITE_ROW or SQLITE_DONE.  The caller gives *row back. */
-static int zones_find(bloom_index *index, int key, sqlite3_int64 rowid, sqlite3_stmt **row){
-  int rc = bloom_index_statement_take(index, INDEX_USE_ENTRIES + key, row, "SELECT z.data FROM"
-                                      " \"%w\".\"%w_zones%d\" AS z WHERE z.rowid = ?1",
-                                      index->schema, index->name, key + 1);
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(*row, 1, rowid);
-  return rc==SQLITE_OK ? bloom_sql_step(index->connection, *row) : rc;
-}
-
 int bloom_index_zones_read(bloom_index *index, const index_generation *generation, int key,
                            index_zone_level level, uint32_t number, bloom_zone *zones){
   const sqlite3_int64 rowid = zones_rowid(generation->place, level, number);
   sqlite3_stmt *row;
-  int rc = zones_find(index, key, rowid, &row);
-  assert( rc!=SQLITE_OK ); /* of a step */
+  int rc = bloom_index_statement_take(index, INDEX_USE_ENTRIES + key, &row, "SELECT z.data FROM"
+                                      " \"%w\".\"%w_zones%d\" AS z WHERE z.rowid = ?1",
+                                      index->schema, index->name, key + 1);
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(row, 1, rowid);
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
   if( rc==SQLITE_ROW ){
     const void *bytes = sqlite3_column_blob(row, 0);
     const size_t num_bytes = (size_t)sqlite3_column_bytes(row, 0);
@@ -63,17 +57,16 @@ int bloom_index_zones_read(bloom_index *index, const index_generation *generatio
 
 /* -- Looking up ------------------------------------------------------------------------------ */
 
-/* Returns 1 if one span of a zone, or NULL, meets all tests of a column: a row has one value, which
-** lies in one span, for all of them. */
+/* Returns 1 if one span of a zone meets all tests of a column: a row has one value, which lies in
+** one span, for all of them. */
 static int zones_pass(const bloom_zone *zone, const index_zone_test *tests, int num_tests, int key){
-  int half, i;
-  for(half=0; half<(zone->has_null ? 3 : 2); half++){
-    for(i=0; i<num_tests; i++){
-      if( tests[i].key!=key ) continue;
-      if( half==2 ? !tests[i].asks_null
-         : !bloom_zone_meets(&zone->spans[half], tests[i].spans, tests[i].num_spans) ) break;
+  int i, j;
+  for(i=0; i<3; i++){
+    for(j=0; j<num_tests; j++){
+      if( tests[j].key==key
+       && !bloom_zone_meets(&zone->spans[i], tests[j].spans, tests[j].num_spans) ) break;
     }
-    if( i==num_tests ) return 1;
+    if( j==num_tests ) return 1;
   }
   return 0;
 }
@@ -180,7 +173,7 @@ static int zones_span_of(const bloom_index *index, int key, sqlite3_value *value
     && sqlite3_value_bytes16(value)%2!=0;
   bloom_zone_span text;
   int rc;
-  *span = type==SQLITE_NULL ? bloom_zone_nothing
+  *span = type==SQLITE_NULL ? bloom_zone_of_null
       : bloom_zone_of_number(real, is_inexact && type==SQLITE_TEXT);
   /* LIKE 'begin%' finds BLOBs, and infinity as 'Inf', outside of the range that SQLite makes. */
   if( type==SQLITE_BLOB || is_odd ) *span = bloom_zone_everything;
@@ -194,54 +187,6 @@ static int zones_span_of(const bloom_index *index, int key, sqlite3_value *value
 }
 
 /* -- Asking ---------------------------------------------------------------------------------- */
-
-/* Returns the keys of texts that begin with bytes between those of first and those of last, which
-** are ASCII. */
-static bloom_zone_span zone_of_beginnings(bloom_zone_order order, const uint8_t *first,
-                                          const uint8_t *last, size_t num_bytes){
-  uint8_t text[BLOOM_ZONE_TEXT_BYTES + 1];
-  bloom_zone_span span = bloom_zone_of_text(first, num_bytes, order, 0);
-  memcpy(text, last, num_bytes);
-  text[num_bytes] = 0x80; /* all that may stand there */
-  span.max = bloom_zone_of_text(text, num_bytes + 1, order, 1).max;
-  return span;
-}
-
-/* Appends what a pattern of LIKE or GLOB asks for: at most three spans. */
-static void zones_ask_pattern(const bloom_index *index, index_condition_kind kind,
-                              sqlite3_value *value, index_zone_test *test){
-  const bloom_zone_order order = bloom_index_zone_order(index, test->key);
-  const bloom_column_kind column = index->config.keys[test->key].equality.kind;
-  bloom_zone_span *next = test->spans + test->num_spans;
-  const unsigned char *text = NULL;
-  uint8_t upper[BLOOM_ZONE_TEXT_BYTES], lower[BLOOM_ZONE_TEXT_BYTES];
-  size_t i, num_bytes = 0;
-  if( sqlite3_value_type(value)==SQLITE_TEXT ) text = sqlite3_value_text(value);
-  if( text ) num_bytes = bloom_index_like_beginning(kind, text);
-  if( num_bytes>sizeof(upper) ) num_bytes = sizeof(upper);
-  for(i=0; i<num_bytes; i++){
-    const int is_letter = (text[i] | 0x20)>='a' && (text[i] | 0x20)<='z';
-    const int is_in_any_case = is_letter && kind==INDEX_LIKE;
-    upper[i] = is_in_any_case ? text[i] & 0xdf : text[i];
-    lower[i] = is_in_any_case ? text[i] | 0x20 : text[i];
-  }
-  /* LIKE compares numbers as texts, which begin with a digit, a sign, or as 'Inf'. */
-  if( num_bytes==0 ){
-    *next++ = bloom_zone_everything;
-  }else if( column!=BLOOM_COLUMN_TEXT && strchr("-0123456789Ii", text[0]) ){
-    *next++ = bloom_zone_hull(bloom_zone_of_number(-1e300*1e300, 1),
-                              bloom_zone_of_number(1e300*1e300, 1));
-  }
-  /* Two spans: between texts that begin with A and with a there are many others. */
-  if( num_bytes>0 && upper[0]!=lower[0] ){
-    const uint8_t first = upper[0];
-    upper[0] = lower[0];
-    *next++ = zone_of_beginnings(order, upper, lower, num_bytes);
-    upper[0] = lower[0] = first;
-  }
-  *next++ = zone_of_beginnings(order, upper, lower, num_bytes);
-  test->num_spans = (size_t)(next - test->spans);
-}
 
 /* Widens the keys of a TEXT, which are in BINARY order: what NOCASE sorts above it is above the
 ** first key then, and what NOCASE sorts below it is below the last.  NOCASE sorts [ ] ^ _ ` and the
@@ -314,17 +259,15 @@ int bloom_index_zones_test(bloom_index *index, const index_condition *condition,
   size_t i;
   int rc = SQLITE_OK;
   *test = (index_zone_test){.key = condition->zone};
-  test->asks_null = condition->kind==INDEX_IS_NULL || (condition->kind==INDEX_IS
-    && !condition->is_list && sqlite3_value_type(value)==SQLITE_NULL);
-  for(i=0; i<num_values && rc==SQLITE_OK && !test->asks_null; i++){
+  for(i=0; i<num_values && rc==SQLITE_OK; i++){
     sqlite3_value *copy = NULL;
-    rc = bloom_grow(&test->spans, test->num_spans + 3, &test->max_spans, sizeof(*test->spans));
+    rc = bloom_grow(&test->spans, test->num_spans + 2, &test->max_spans, sizeof(*test->spans));
     if( rc==SQLITE_OK && condition->is_list ) rc = bloom_index_list_value(list, i, &copy);
     if( rc!=SQLITE_OK ) break;
     if( condition->kind==INDEX_IS_NOT_NULL ){
       test->spans[test->num_spans++] = bloom_zone_everything;
-    }else if( index_is_pattern(condition->kind) ){
-      zones_ask_pattern(index, condition->kind, copy ? copy : value, test);
+    }else if( sqlite3_value_type(copy ? copy : value)==SQLITE_NULL ){
+      test->spans[test->num_spans++] = bloom_zone_of_null;
     }else{
       rc = zones_ask_value(index, condition, copy ? copy : value, test);
     }
@@ -377,9 +320,8 @@ static int merge_write(index_zone_merge *merge, index_zone_level level){
   const sqlite3_int64 rowid = zones_rowid(merge->generation->place, level, row->number);
   uint8_t bytes[BLOOM_ZONE_ROW_BYTES];
   sqlite3_stmt *statement;
-  const void *stored;
   size_t num_bytes;
-  int is_there, rc;
+  int rc;
   if( !row->is_changed ) return SQLITE_OK;
   assert( row->number!=UINT32_MAX );
   num_bytes = bloom_zone_row_pack(row->zones, merge->generation->keys[merge->key].number,
@@ -392,16 +334,11 @@ static int merge_write(index_zone_merge *merge, index_zone_level level){
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, statement);
   bloom_index_statement_give_back(index, statement, 0);
   if( rc!=SQLITE_DONE ) return rc;
-  /* A trigger on the table may have kept it out: the zones of before do not have the new rows. */
-  rc = zones_find(index, merge->key, rowid, &statement);
-  stored = rc==SQLITE_ROW ? sqlite3_column_blob(statement, 0) : NULL;
-  is_there = stored && (size_t)sqlite3_column_bytes(statement, 0)==num_bytes
-    && memcmp(stored, bytes, num_bytes)==0;
-  bloom_index_statement_give_back(index, statement, is_there);
-  if( rc!=SQLITE_ROW && rc!=SQLITE_DONE ) return rc;
-  if( !is_there ) return bloom_fail_vtab(&index->base.zErrMsg, "bloom_index: a trigger on"
-                                         " %s_zones%d keeps its rows out: drop it", index->name,
-                                         merge->key + 1);
+  /* A trigger on the table may keep it out: the zones of before do not have the new rows. */
+  if( sqlite3_changes(index->connection->db)!=1 ){
+    return bloom_fail_vtab(&index->base.zErrMsg, "bloom_index: a trigger on %s_zones%d keeps its"
+                           " rows out: drop it", index->name, merge->key + 1);
+  }
   row->is_changed = 0;
   return SQLITE_OK;
 }
