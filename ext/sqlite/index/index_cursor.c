@@ -461,7 +461,8 @@ int bloom_index_filter(sqlite3_vtab_cursor *base, int number, const char *text, 
   sqlite3_value_free(cursor->same);
   cursor->same = NULL;
   if( !is_repeated ) rc = bloom_index_begin(index, INDEX_NEED_SOURCE);
-  if( rc==SQLITE_ERROR && index->columns_state==INDEX_COLUMNS_OTHER ){
+  if( rc==SQLITE_ERROR && index->columns_state==INDEX_COLUMNS_OTHER
+   && !(number & INDEX_PLAN_UNCHECKED) ){
     rc = cursor_say_schema_changed(index);
   }
   if( rc==SQLITE_OK && !is_repeated ) rc = cursor_read_plan(cursor, number, text);

@@ -197,10 +197,12 @@ int bloom_index_source_read(bloom_index *index, const char *table, int is_create
 }
 
 int bloom_index_columns_fail(bloom_index *index){
+  /* SQLite 3.31 takes RESET for OFF, without a word. */
+  const int has_reset = sqlite3_libversion_number()>=3038000;
   return bloom_index_fail(index, "bloom_index: table %s has other columns than SQLite knows of %s:"
-                                 " PRAGMA writable_schema = RESET, any ALTER TABLE, or opening the"
-                                 " connection anew tells it", index->columns.name
-                          ? index->columns.name : index->config.source, index->name);
+                                 " %sany ALTER TABLE, or opening the connection anew tells it",
+                          index->columns.name ? index->columns.name : index->config.source,
+                          index->name, has_reset ? "PRAGMA writable_schema = RESET, " : "");
 }
 
 /* Compares the columns that were declared with those of the table now.  Takes over what SQLite was
