@@ -28,6 +28,12 @@ static inline uint32_t has_probe2(const bloom_shape *shape){
   return shape->num_probes>2 && shape->num_bits>=PROBE2_MIN_BITS;
 }
 
+/* Returns 1 unless all keys' probe 2 have the same few positions, as where 65537 divides the bits:
+** then it sets none, and all hashes find theirs set. */
+static inline int probe2_is_spread(const bloom_shape *shape){
+  return has_probe2(shape) && shape->num_bits%PROBE2_STEP!=0;
+}
+
 static inline uint32_t add_mod_65537(uint32_t a, uint32_t b){
   return a + b - (a + b<PROBE2_STEP ? 0 : PROBE2_STEP);
 }
@@ -75,48 +81,36 @@ typedef struct fpr_model {
   uint32_t num_probes;
   double missed;             /* probability that the other probes do not set a bit */
   double keys_per_step;      /* num_keys / PROBE2_NUM_STEPS */
-  int is_multiple;           /* num_bits is one of PROBE2_STEP */
-  uint32_t residue, inverse; /* num_bits and 1/num_bits modulo PROBE2_STEP; 1 and 0 if it
-                             ** is a multiple */
+  uint32_t residue, inverse; /* num_bits and 1/num_bits modulo PROBE2_STEP */
 } fpr_model;
 
-/* Sets *model for num_keys keys; shape->num_bits are reached bits. */
-static void fpr_model_init(fpr_model *model, const bloom_shape *shape, double num_keys){
+/* Returns the model for num_keys keys; shape->num_bits are reached bits. */
+static fpr_model fpr_model_of(const bloom_shape *shape, double num_keys){
   const uint32_t residue = (uint32_t)(shape->num_bits % PROBE2_STEP);
-  *model = (fpr_model){
+  assert( probe2_is_spread(shape) );
+  return (fpr_model){
     .num_bits = shape->num_bits,
     .num_probes = shape->num_probes,
     .missed = bloom_exp_minus(num_keys * (shape->num_probes - 1) / (double)shape->num_bits),
     .keys_per_step = num_keys / PROBE2_NUM_STEPS,
-    .is_multiple = residue==0,
-    .residue = residue ? residue : 1,
+    .residue = residue,
     .inverse = inverse_mod_65537(residue),
   };
-  assert( has_probe2(shape) );
 }
 
 /* Returns the mean number of keys whose probe 2 has the position of this probe: a sum over the
 ** values 65537*s - w that differ from the probe by a multiple of num_bits.  For each w that
-** multiple is known modulo 65537, unless 65537 divides num_bits; multiple is that for w = 0. */
+** multiple is known modulo 65537; multiple is that for w = 0. */
 static double probe2_load(const fpr_model *model, uint32_t probe, uint32_t multiple){
   const uint64_t period = model->num_bits * PROBE2_STEP; /* more than 2^32 */
   double share = 0;
   uint32_t w;
   for(w=0; w<3; w++, multiple=add_mod_65537(multiple, model->inverse)){
     const uint64_t skipped = multiple * model->num_bits;
-    uint64_t value = skipped<=probe ? probe - skipped : probe + period - skipped;
-    double count = 1, height;
-    if( value>UINT32_MAX ) continue;
-    if( model->is_multiple ){
-      uint64_t num_more;
-      if( (probe%PROBE2_STEP + w) % PROBE2_STEP ) continue;
-      value %= model->num_bits;
-      num_more = (UINT32_MAX - value) / model->num_bits;
-      count += (double)num_more;
-    }
-    /* The keys of one s are shared among the w.  Shares are linear, so the mean height will do. */
-    height = ((double)value + (count - 1) / 2 * (double)model->num_bits) / HASHES;
-    share += count * (w==0 ? height/2 : w==1 ? 0.5 : (1-height)/2);
+    const uint64_t value = skipped<=probe ? probe - skipped : probe + period - skipped;
+    const double height = (double)value / HASHES;
+    /* The keys of one s are shared among the w. */
+    if( value<=UINT32_MAX ) share += w==0 ? height/2 : w==1 ? 0.5 : (1-height)/2;
   }
   return share * model->keys_per_step;
 }
@@ -263,15 +257,14 @@ double bloom_modelled_fpr(const bloom_shape *shape, double num_keys){
   reached.num_bits = bloom_leveldb_reached_bits(shape->num_bits);
   unlike = fpr_unlike_others(&reached, num_keys);
   if( unlike<=0 ) return 1;
-  if( has_probe2(&reached) ){
-    fpr_model model;
-    fpr_model_init(&model, &reached, num_keys);
+  if( probe2_is_spread(&reached) ){
+    const fpr_model model = fpr_model_of(&reached, num_keys);
     rate = mean_prob_all_set(&model);
   }else{
-    const double fill_ratio
-      = 1 - bloom_exp_minus(num_keys * reached.num_probes / (double)reached.num_bits);
+    const uint32_t num_even = reached.num_probes - has_probe2(&reached);
+    const double fill_ratio = 1 - bloom_exp_minus(num_keys * num_even / (double)reached.num_bits);
     uint32_t i;
-    for(i=0; i<reached.num_probes; i++) rate *= fill_ratio;
+    for(i=0; i<num_even; i++) rate *= fill_ratio;
     rate *= residue_factor(reached.num_bits, reached.num_probes);
   }
   return 1 - unlike * (1 - at_most(rate, 1));
@@ -304,9 +297,8 @@ static double modelled_unset(const bloom_shape *shape, double num_keys){
   const uint32_t num_even = shape->num_probes - has_probe2(shape);
   const double load = num_keys / (double)shape->num_bits; /* of each probe */
   double unset = bloom_exp_minus(num_even * load);
-  if( has_probe2(shape) ){
-    fpr_model model;
-    fpr_model_init(&model, shape, num_keys);
+  if( probe2_is_spread(shape) ){
+    const fpr_model model = fpr_model_of(shape, num_keys);
     unset -= set_by_probe2_alone(&model);
   }
   /* Probe 1 loads positions modulo 3 by 1.5, 1.5 and 0; the variance of probe 3's loads modulo 5 is
