@@ -120,8 +120,8 @@ int bloom_index_tables_upgrade(bloom_index *index);
 ** NAME_canary and those of bloom 1.2. */
 int bloom_index_tables_drop(bloom_index *index, int num_tables);
 
-/* Sets *is_own to whether a table is one of those of the index, data: a bloom_is_own_table. */
-int bloom_index_tables_is_own(const void *data, const char *name, const char *sql, int *is_own);
+/* Returns 1 if a table is one of those of the index, data: a bloom_is_own_table. */
+int bloom_index_tables_is_own(const void *data, const char *suffix, const char *columns);
 
 /* Renames the tables that are there. */
 int bloom_index_tables_rename(bloom_index *index, const char *new_name);

@@ -41,66 +41,68 @@ static int tables_num_all(const index_config *config){
   return INDEX_NUM_TABLES + 2*config->num_keys + 1;
 }
 
-/* Returns the name of table number i, to be freed; NULL when out of memory.  *form is the pattern
-** of its columns. */
-static char *tables_name(const bloom_index *index, const index_config *config, int i,
-                         const char **form){
+/* A table: its name is the index's and suffix; its columns match form, a pattern of GLOB. */
+typedef struct index_table {
+  char suffix[24];
+  const char *columns, *form;
+} index_table;
+
+/* Returns table number i. */
+static index_table tables_get(const index_config *config, int i){
   const int key = i - INDEX_NUM_TABLES;
-  *form = key<0 ? tables_first[i].form : INDEX_DATA_COLUMN;
-  if( key<0 ) return sqlite3_mprintf("%s_%s", index->name, tables_first[i].suffix);
-  if( key<config->num_keys ){
-    return sqlite3_mprintf("%s_%s%d", index->name, bloom_index_table_suffix(&config->keys[key]),
-                           key + 1);
+  index_table table = {.columns = INDEX_DATA_COLUMN, .form = INDEX_DATA_COLUMN};
+  if( key<0 ){
+    table.columns = tables_first[i].columns;
+    table.form = tables_first[i].form;
+    sqlite3_snprintf(sizeof(table.suffix), table.suffix, "_%s", tables_first[i].suffix);
+  }else if( key<config->num_keys ){
+    sqlite3_snprintf(sizeof(table.suffix), table.suffix, "_%s%d",
+                     bloom_index_table_suffix(&config->keys[key]), key + 1);
+  }else if( key<2*config->num_keys ){
+    sqlite3_snprintf(sizeof(table.suffix), table.suffix, "_blocks_%d", key - config->num_keys + 1);
+  }else{
+    table = (index_table){"_canary", INDEX_CANARY_FORM, INDEX_CANARY_FORM};
   }
-  if( key<2*config->num_keys ){
-    return sqlite3_mprintf("%s_blocks_%d", index->name, key - config->num_keys + 1);
-  }
-  *form = INDEX_CANARY_FORM;
-  return sqlite3_mprintf("%s_canary", index->name);
+  return table;
 }
 
-/* Finds table number i.  *name is to be freed in any case. */
-static int tables_find(const bloom_index *index, int i, char **name, int *is_there){
-  const char *form;
-  *name = tables_name(index, &index->config, i, &form);
-  return bloom_sql_find_table(index->connection, index->schema, *name, form, is_there);
+static int tables_find(const bloom_index *index, const index_table *table, int *is_there){
+  return bloom_sql_find_table(index->connection, index->schema, index->name, table->suffix,
+                              table->form, is_there);
 }
 
 /* Makes table number i, and, where rows are found by their rowids, the empty index that keeps
 ** these. SQLite renames no index, and drops none while ALTER TABLE runs, so the index's name has a
 ** random number in place of the table's name. */
 static int tables_create_one(bloom_index *index, int i){
-  const char *columns = i<INDEX_NUM_TABLES ? tables_first[i].columns : INDEX_DATA_COLUMN, *ignored;
-  char *name = tables_name(index, &index->config, i, &ignored);
+  const index_table table = tables_get(&index->config, i);
   uint64_t number;
-  int rc = name ? bloom_sql_run(index->connection, "CREATE TABLE \"%w\".\"%w\"%s", index->schema,
-                                name, columns) : SQLITE_NOMEM;
-  if( rc==SQLITE_OK && strcmp(columns, INDEX_DATA_COLUMN)==0 ){
-    sqlite3_randomness(sizeof(number), &number);
-    rc = bloom_sql_run(index->connection, "CREATE INDEX \"%w\".bloom_keeps_rowids_%016llx ON"
-                       " \"%w\"(data) WHERE 0", index->schema, (unsigned long long)number, name);
-  }
-  sqlite3_free(name);
-  return rc;
+  const int rc = bloom_sql_run(index->connection, "CREATE TABLE \"%w\".\"%w%s\"%s", index->schema,
+                               index->name, table.suffix, table.columns);
+  if( rc!=SQLITE_OK || strcmp(table.columns, INDEX_DATA_COLUMN)!=0 ) return rc;
+  sqlite3_randomness(sizeof(number), &number);
+  return bloom_sql_run(index->connection, "CREATE INDEX \"%w\".bloom_keeps_rowids_%016llx ON"
+                       " \"%w%s\"(data) WHERE 0", index->schema, (unsigned long long)number,
+                       index->name, table.suffix);
 }
 
 /* Sets *is_left to whether a copy without virtual tables left table number i: it has the right
 ** text; no row, unless a state with a right checksum is there; and the index that keeps its rowids,
 ** if it needs one.  All that it has can be made again from the source. */
-static int tables_find_left(bloom_index *index, int i, const char *name, int has_state,
+static int tables_find_left(bloom_index *index, const index_table *table, int has_state,
                             int *is_left){
-  const char *columns = i<INDEX_NUM_TABLES ? tables_first[i].columns : INDEX_DATA_COLUMN;
-  sqlite3_int64 has_rows = 0, has_index = strcmp(columns, INDEX_DATA_COLUMN)!=0;
-  int rc = bloom_sql_find_table(index->connection, index->schema, name, columns, is_left);
+  sqlite3_int64 has_rows = 0, has_index = strcmp(table->columns, INDEX_DATA_COLUMN)!=0;
+  int rc = bloom_sql_find_table(index->connection, index->schema, index->name, table->suffix,
+                                table->columns, is_left);
   if( rc==SQLITE_OK && *is_left && !has_state ){
-    rc = bloom_sql_integer(index->connection, &has_rows, "SELECT 1 FROM \"%w\".\"%w\" LIMIT 1",
-                           index->schema, name);
+    rc = bloom_sql_integer(index->connection, &has_rows, "SELECT 1 FROM \"%w\".\"%w%s\" LIMIT 1",
+                           index->schema, index->name, table->suffix);
   }
   if( rc==SQLITE_OK && *is_left && !has_index ){
     rc = bloom_sql_integer(index->connection, &has_index, "SELECT 1 FROM \"%w\".sqlite_master"
-                           " WHERE type = 'index' AND tbl_name = %Q COLLATE NOCASE AND name"
+                           " WHERE type = 'index' AND tbl_name = '%q%s' COLLATE NOCASE AND name"
                            " BETWEEN 'bloom_keeps_rowids_' AND 'bloom_keeps_rowids_~'",
-                           index->schema, name);
+                           index->schema, index->name, table->suffix);
   }
   *is_left &= has_index && !has_rows;
   return rc;
@@ -113,12 +115,10 @@ int bloom_index_tables_find_left(bloom_index *index, int has_state, unsigned *le
   *left = 0;
   sqlite3_str_appendall(list, "NULL");
   for(i=0; i<bloom_index_num_tables(index) && rc==SQLITE_OK; i++){
-    const char *ignored;
-    char *name = tables_name(index, &index->config, i, &ignored);
-    rc = tables_find_left(index, i, name, has_state, &is_left);
+    const index_table table = tables_get(&index->config, i);
+    rc = tables_find_left(index, &table, has_state, &is_left);
     if( rc==SQLITE_OK && is_left ) *left |= 1u << i;
-    else if( rc==SQLITE_OK ) sqlite3_str_appendf(list, ", %Q", name);
-    sqlite3_free(name);
+    else if( rc==SQLITE_OK ) sqlite3_str_appendf(list, ", '%q%s'", index->name, table.suffix);
   }
   *names = sqlite3_str_finish(list);
   return rc!=SQLITE_OK || *names ? rc : SQLITE_NOMEM;
@@ -133,32 +133,23 @@ int bloom_index_tables_create(bloom_index *index, unsigned left, int *num_made){
   return rc;
 }
 
-int bloom_index_tables_is_own(const void *data, const char *name, const char *sql, int *is_own){
+int bloom_index_tables_is_own(const void *data, const char *suffix, const char *columns){
   const bloom_index *index = data;
-  char *begin = sqlite3_mprintf("CREATE TABLE \"%w\"", name);
-  int i, rc = begin ? SQLITE_OK : SQLITE_NOMEM;
-  *is_own = 0;
-  for(i=0; i<bloom_index_num_tables(index) && rc==SQLITE_OK && !*is_own; i++){
-    const char *form;
-    char *its_name = tables_name(index, &index->config, i, &form);
-    if( its_name==NULL ) rc = SQLITE_NOMEM;
-    else *is_own = sqlite3_stricmp(name, its_name)==0 && strncmp(sql, begin, strlen(begin))==0
-        && sqlite3_strglob(form, sql + strlen(begin))==0;
-    sqlite3_free(its_name);
+  int i, is_own = 0;
+  for(i=0; i<bloom_index_num_tables(index) && !is_own; i++){
+    const index_table table = tables_get(&index->config, i);
+    is_own = sqlite3_stricmp(suffix, table.suffix)==0 && sqlite3_strglob(table.form, columns)==0;
   }
-  sqlite3_free(begin);
-  return rc;
+  return is_own;
 }
 
 /* Is called before triggers go, for the reason that bloom_vtab_drop() gives. */
 int bloom_index_tables_drop(bloom_index *index, int num_tables){
   const index_config *config = &index->arguments;
-  const int num_all = tables_num_all(config);
   int i, rc = SQLITE_OK;
-  for(i=0; i<num_all && i<num_tables && rc==SQLITE_OK; i++){
-    const char *form;
-    char *name = tables_name(index, config, i, &form);
-    rc = bloom_sql_drop(index->connection, index->schema, name, form);
+  for(i=0; i<tables_num_all(config) && i<num_tables && rc==SQLITE_OK; i++){
+    const index_table table = tables_get(config, i);
+    rc = bloom_sql_drop(index->connection, index->schema, index->name, table.suffix, table.form);
   }
   return rc;
 }
@@ -172,13 +163,13 @@ int bloom_index_tables_upgrade(bloom_index *index){
   }
   /* SQLite drops no table while a command runs. */
   for(i=bloom_index_num_tables(index); i<tables_num_all(&index->config) - 1 && rc==SQLITE_OK; i++){
-    char *name;
+    const index_table table = tables_get(&index->config, i);
     int is_there;
-    rc = tables_find(index, i, &name, &is_there);
+    rc = tables_find(index, &table, &is_there);
     if( rc==SQLITE_OK && is_there ){
-      rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w\"", index->schema, name);
+      rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w%s\"", index->schema,
+                         index->name, table.suffix);
     }
-    sqlite3_free(name);
   }
   for(i=INDEX_TABLES_OF_1_2; i<bloom_index_num_tables(index) && rc==SQLITE_OK; i++){
     rc = tables_create_one(index, i);
@@ -189,14 +180,13 @@ int bloom_index_tables_upgrade(bloom_index *index){
 int bloom_index_tables_rename(bloom_index *index, const char *new_name){
   int i, rc = SQLITE_OK;
   for(i=0; i<tables_num_all(&index->config) && rc==SQLITE_OK; i++){
-    char *name;
+    const index_table table = tables_get(&index->config, i);
     int is_there;
-    rc = tables_find(index, i, &name, &is_there);
+    rc = tables_find(index, &table, &is_there);
     if( rc==SQLITE_OK && is_there ){
-      rc = bloom_sql_run(index->connection, "ALTER TABLE \"%w\".\"%w\" RENAME TO \"%w%w\"",
-                         index->schema, name, new_name, name + strlen(index->name));
+      rc = bloom_sql_run(index->connection, "ALTER TABLE \"%w\".\"%w%s\" RENAME TO \"%w%s\"",
+                         index->schema, index->name, table.suffix, new_name, table.suffix);
     }
-    sqlite3_free(name);
   }
   return rc;
 }
@@ -211,10 +201,8 @@ int bloom_index_tables_rename(bloom_index *index, const char *new_name){
 
 /* Sets *is_there to whether NAME_canary is there: something of the user's may have that name. */
 static int canary_find(const bloom_index *index, int *is_there){
-  char *name;
-  const int rc = tables_find(index, tables_num_all(&index->config) - 1, &name, is_there);
-  sqlite3_free(name);
-  return rc;
+  const index_table table = tables_get(&index->config, tables_num_all(&index->config) - 1);
+  return tables_find(index, &table, is_there);
 }
 
 int bloom_index_canary_write(bloom_index *index){

@@ -238,62 +238,62 @@ static int find_can_stop(bloom_follower follower, const char *sql, int *can_stop
         || !is_one_statement(sql) ) continue;
     target = bloom_token_unquoted(bloom_token_after(bloom_token_find(bloom_trigger_action(sql),
                                                                      "INTO")));
-    rc = bloom_sql_find_table(follower.connection, follower.schema, target,
-                              harmless_triggers[i].columns, &is_harmless);
+    rc = target ? bloom_sql_find_table(follower.connection, follower.schema, target, "",
+                                       harmless_triggers[i].columns, &is_harmless) : SQLITE_NOMEM;
     sqlite3_free(target);
   }
   if( !is_harmless ) *can_stop = 1;
   return rc;
 }
 
-/* Returns the table into which a trigger of bloom's would insert; the end for another trigger. */
-static bloom_token target_of(const char *sql){
+/* Returns what a trigger of bloom's has behind INSERT INTO; "" for another trigger. */
+static const char *action_of(const char *sql){
   static const char begin[] = "BEGIN INSERT INTO ";
   const char *action = bloom_trigger_action(sql).text;
-  return bloom_token_first(strncmp(action, begin, sizeof(begin) - 1)==0
-                           ? action + sizeof(begin) - 1 : "");
+  return strncmp(action, begin, sizeof(begin) - 1)==0 ? action + sizeof(begin) - 1 : "";
 }
 
-/* Sets *kind to the one of the follower's own triggers that a trigger is; -1: none.  is_any_table:
-** it may also write to a table of any name what a filter writes to its journal. */
-static int find_kind(
-  bloom_follower follower, const schema_object *trigger, int is_any_table, int *kind
+/* Returns the one of the follower's own triggers that a trigger is; -1: none.  is_any_table: it may
+** also write to a table of any name what a filter writes to its journal. */
+static int kind_of(bloom_follower follower, const schema_object *trigger, int is_any_table){
+  const char *event = bloom_sql_behind(trigger->sql, "CREATE TRIGGER ", trigger->name, "");
+  const char *action = action_of(trigger->sql);
+  size_t num_chars;
+  int i = 0;
+  while( i<follower.num_triggers
+         && !is_table(follower, trigger->name, follower.triggers[i].suffix) ) i++;
+  if( i==follower.num_triggers || event==NULL || !is_one_statement(trigger->sql) ) return -1;
+  num_chars = strlen(follower.triggers[i].event);
+  return *event==' ' && strncmp(event + 1, follower.triggers[i].event, num_chars)==0
+      && event[num_chars+1]==' '
+      && (bloom_sql_behind(action, "", follower.name, follower.written)
+          || (is_any_table
+              && sqlite3_strglob("\"*\"(key*, r) VALUES (new.*random()*; END", action)==0))
+    ? i : -1;
+}
+
+/* Returns 1 for a guard, of whatever virtual table: its name ends in _guard. */
+static int is_guard(const schema_object *trigger){
+  const char *rest = bloom_sql_behind(trigger->sql, "CREATE TRIGGER ", trigger->name, "");
+  if( rest ) rest = bloom_sql_behind(rest, " AFTER UPDATE ON ", trigger->table, "");
+  return rest && strcmp(rest, " WHEN 0 BEGIN SELECT 0; END")==0
+    && sqlite3_strglob("*_guard", trigger->name)==0;
+}
+
+/* Adds a trigger to *follow. */
+static int follow_trigger(
+  bloom_follower follower, const schema_object *trigger, bloom_follow *follow
 ){
-  const bloom_token token = target_of(trigger->sql);
-  char *begin, *target;
-  int i, has_memory;
-  *kind = -1;
-  for(i=0; i<follower.num_triggers; i++){
-    if( is_table(follower, trigger->name, follower.triggers[i].suffix) ) break;
-  }
-  if( i==follower.num_triggers || token.num_chars==0 || !is_one_statement(trigger->sql) ){
-    return SQLITE_OK;
-  }
-  begin = sqlite3_mprintf("CREATE TRIGGER \"%w\" %s ", trigger->name, follower.triggers[i].event);
-  target = bloom_token_unquoted(token);
-  has_memory = begin && target;
-  if( has_memory && strncmp(trigger->sql, begin, strlen(begin))==0
-      && (is_table(follower, target, follower.written)
-          || (is_any_table && sqlite3_strglob("*(key*, r) VALUES (new.*random()*; END",
-                                              trigger->sql)==0)) ) *kind = i;
-  sqlite3_free(begin);
-  sqlite3_free(target);
-  return has_memory ? SQLITE_OK : SQLITE_NOMEM;
-}
-
-/* Adds a trigger to *follow.  guard is the text of the follower's guard. */
-static int follow_trigger(bloom_follower follower, const schema_object *trigger,
-                          const char *guard, bloom_follow *follow){
   const char *source = follow->own.num_rows ? follow->own.rows[0].table : "";
-  int kind, rc = find_kind(follower, trigger, 0, &kind);
-  if( rc!=SQLITE_OK ) return rc;
+  const int kind = kind_of(follower, trigger, 0);
   if( kind>=0 ){
     follow->are_on_one_table = follow->own.num_rows==0
       || (follow->are_on_one_table && sqlite3_stricmp(source, trigger->table)==0);
     follow->is_made_again |= follow->has_guard;
     return add_trigger(&follow->own, trigger, kind);
   }
-  if( !follow->has_guard && strcmp(trigger->sql, guard)==0 ){
+  if( is_table(follower, trigger->name, "_guard") && is_guard(trigger)
+      && is_table(follower, trigger->table, follower.guarded) ){
     follow->has_guard = 1;
   }else if( is_table(follower, trigger->table, follower.written) ){
     follow->has_other_triggers = 1;
@@ -304,22 +304,25 @@ static int follow_trigger(bloom_follower follower, const schema_object *trigger,
 }
 
 int bloom_follow_read(bloom_follower follower, bloom_follow *follow){
-  char *guard = bloom_guard_text(follower);
+  const size_t num_chars = strlen(follower.name);
+  const char *columns;
   schema_object object;
-  sqlite3_stmt *row = NULL;
-  int is_own, rc = guard ? prepare_objects(follower, &row) : SQLITE_NOMEM;
+  sqlite3_stmt *row;
+  int is_own, rc = prepare_objects(follower, &row);
   memset(follow, 0, sizeof(*follow));
   while( rc==SQLITE_OK && (rc = step_object(follower, row, &object))==SQLITE_ROW ){
+    rc = SQLITE_OK;
     if( strcmp(object.type, "trigger")==0 ){
-      rc = follow_trigger(follower, &object, guard, follow);
+      rc = follow_trigger(follower, &object, follow);
       continue;
     }
     follow->is_seen |= sqlite3_stricmp(object.table, follower.name)==0;
-    rc = follower.is_own_table(follower.data, object.name, object.sql, &is_own);
-    if( rc==SQLITE_OK && is_own ) follow->num_tables++;
-    else follow->has_other_objects |= is_table(follower, object.table, follower.written);
+    columns = bloom_sql_behind(object.sql, "CREATE TABLE ", object.name, "");
+    is_own = columns && sqlite3_strnicmp(object.name, follower.name, (int)num_chars)==0
+      && follower.is_own_table(follower.data, object.name + num_chars, columns);
+    follow->num_tables += is_own;
+    follow->has_other_objects |= !is_own && is_table(follower, object.table, follower.written);
   }
-  sqlite3_free(guard);
   if( !follow->has_guard ) follow->is_made_again = follow->own.num_rows>0;
   return bloom_sql_end(row, rc);
 }
@@ -331,28 +334,17 @@ bloom_token bloom_token_after_new(bloom_token token){
   return bloom_token_after(bloom_token_after(token));
 }
 
-/* The text of a guard: a format of its name and its table's name, each in two parts. */
-#define GUARD "CREATE TRIGGER \"%w%s\" AFTER UPDATE ON \"%w%s\" WHEN 0 BEGIN SELECT 0; END"
-
 char *bloom_guard_text(bloom_follower follower){
-  return sqlite3_mprintf(GUARD, follower.name, "_guard", follower.name, follower.guarded);
-}
-
-/* Sets *is_own to 1 for a guard, of whatever virtual table: its name ends in _guard. */
-static int is_guard(const schema_object *trigger, int *is_own){
-  char *text = sqlite3_mprintf(GUARD, trigger->name, "", trigger->table, "");
-  *is_own = text && strcmp(text, trigger->sql)==0 && sqlite3_strglob("*_guard", trigger->name)==0;
-  sqlite3_free(text);
-  return text ? SQLITE_OK : SQLITE_NOMEM;
+  return sqlite3_mprintf("CREATE TRIGGER \"%w_guard\" AFTER UPDATE ON \"%w%s\" WHEN 0 BEGIN SELECT"
+                         " 0; END", follower.name, follower.name, follower.guarded);
 }
 
 /* Returns 1 for a trigger of a filter of bloom 1.0 or 1.1. */
 static int is_of_1_1(bloom_follower follower, const schema_object *trigger){
+  const char *columns = bloom_sql_behind(action_of(trigger->sql), "", follower.name, "");
+  const bloom_token column = bloom_token_after(bloom_token_first(columns ? columns : ""));
   const size_t num_chars = strlen(follower.name);
-  const bloom_token target = target_of(trigger->sql),
-    column = bloom_token_after(bloom_token_after(target));
   return strncmp(trigger->name, follower.name, num_chars)==0 && trigger->name[num_chars]=='_'
-    && target.num_chars==num_chars + 2 && strncmp(target.text + 1, follower.name, num_chars)==0
     && (bloom_token_is(column, "key") || bloom_token_is(column, "removed")
         || bloom_token_is(column, "unheard"));
 }
@@ -366,16 +358,11 @@ static int drop_triggers(bloom_follower follower, drop_what what){
   sqlite3_stmt *row;
   int i, rc = prepare_objects(follower, &row);
   while( rc==SQLITE_OK && (rc = step_object(follower, row, &object))==SQLITE_ROW ){
-    int kind = -1, is_one = 0;
-    rc = SQLITE_OK;
-    if( strcmp(object.type, "trigger")!=0 ) continue;
-    if( what!=DROP_GUARDS ){
-      rc = find_kind(follower, &object, what==DROP_FOR_GOOD, &kind);
-      is_one = kind>=0 || (what==DROP_FOR_GOOD && is_of_1_1(follower, &object));
-    }else if( is_table(follower, object.table, follower.guarded) ){
-      rc = is_guard(&object, &is_one);
-    }
-    if( rc==SQLITE_OK && is_one ) rc = add_trigger(&triggers, &object, kind);
+    const int is_one = strcmp(object.type, "trigger")!=0 ? 0
+      : what==DROP_GUARDS ? is_table(follower, object.table, follower.guarded) && is_guard(&object)
+      : kind_of(follower, &object, what==DROP_FOR_GOOD)>=0
+        || (what==DROP_FOR_GOOD && is_of_1_1(follower, &object));
+    rc = is_one ? add_trigger(&triggers, &object, 0) : SQLITE_OK;
   }
   rc = bloom_sql_end(row, rc);
   for(i=0; i<triggers.num_rows && rc==SQLITE_OK; i++){
@@ -445,15 +432,13 @@ static int list_obstacles(
   int rc = SQLITE_OK;
   while( rc==SQLITE_OK && (rc = bloom_sql_step(follower.connection, row))==SQLITE_ROW ){
     schema_object object;
-    int kind = -1, is_own = 0;
+    int is_own;
     rc = read_object(row, &object);
     if( rc==SQLITE_OK && (object.type==NULL || object.name==NULL) ) rc = SQLITE_AUTH; /* hidden */
-    if( rc==SQLITE_OK && strcmp(object.type, "trigger")==0 && object.table && object.sql ){
-      rc = is_guard(&object, &is_own);
-      if( rc==SQLITE_OK && !is_own ) rc = find_kind(follower, &object, 0, &kind);
-      is_own |= kind>=0;
-    }
-    if( rc!=SQLITE_OK || (is_own && !is_create) ) continue;
+    if( rc!=SQLITE_OK ) continue;
+    is_own = strcmp(object.type, "trigger")==0 && object.table && object.sql
+      && (is_guard(&object) || kind_of(follower, &object, 0)>=0);
+    if( is_own && !is_create ) continue;
     rc = append_cure(cure, follower.schema, object.type, object.name);
     if( is_own ) continue;
     sqlite3_str_appendf(names, "%s%s %s", *num_obstacles ? ", " : "", object.type, object.name);

@@ -14,9 +14,9 @@ typedef struct bloom_trigger_kind {
   const char *suffix, *event;
 } bloom_trigger_kind;
 
-/* Sets *is_own to whether bloom made a table for the virtual table data.  SQLITE_OK or
-** SQLITE_NOMEM. */
-typedef int bloom_is_own_table(const void *data, const char *name, const char *sql, int *is_own);
+/* Returns 1 if bloom made a table for the virtual table data: its name is that one's and suffix,
+** and columns is its text from ( on. */
+typedef int bloom_is_own_table(const void *data, const char *suffix, const char *columns);
 
 /* A virtual table that follows a source by triggers. */
 typedef struct bloom_follower {

@@ -240,32 +240,41 @@ int bloom_sql_copy_text(sqlite3_stmt *row, int column, char **text){
   return *text ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-int bloom_sql_find_table(
-  bloom_connection *connection, const char *schema, const char *name, const char *columns,
-  int *is_there
+const char *bloom_sql_behind(
+  const char *sql, const char *begin, const char *name, const char *suffix
 ){
-  char *begin = name ? sqlite3_mprintf("CREATE TABLE \"%w\"", name) : NULL;
+  const size_t num_chars = strlen(begin);
+  if( strncmp(sql, begin, num_chars)!=0 || sql[num_chars]!='"' ) return NULL;
+  for(sql+=num_chars+1; *name || *suffix; sql++){
+    const char wanted = *name ? *name++ : *suffix++;
+    if( *sql!=wanted || (wanted=='"' && *++sql!='"') ) return NULL; /* a quote is doubled */
+  }
+  return *sql=='"' ? sql + 1 : NULL;
+}
+
+int bloom_sql_find_table(
+  bloom_connection *connection, const char *schema, const char *name, const char *suffix,
+  const char *columns, int *is_there
+){
   const char *sql = NULL;
-  sqlite3_stmt *row = NULL;
-  int rc = begin ? bloom_sql_row(connection, &row, "SELECT sql FROM \"%w\".sqlite_master"
-                                 " WHERE type = 'table' AND rootpage > 0"
-                                 " AND name = %Q COLLATE NOCASE", schema, name) : SQLITE_NOMEM;
+  sqlite3_stmt *row;
+  int rc = bloom_sql_row(connection, &row, "SELECT sql FROM \"%w\".sqlite_master"
+                         " WHERE type = 'table' AND rootpage > 0 AND name = '%q%q' COLLATE NOCASE",
+                         schema, name, suffix);
   if( rc==SQLITE_ROW ) rc = bloom_sql_column_text(row, 0, &sql);
-  *is_there = sql && strncmp(sql, begin, strlen(begin))==0
-    && sqlite3_strglob(columns, sql + strlen(begin))==0;
-  sqlite3_free(begin);
+  if( sql ) sql = bloom_sql_behind(sql, "CREATE TABLE ", name, suffix);
+  *is_there = sql && sqlite3_strglob(columns, sql)==0;
   return bloom_sql_end(row, rc);
 }
 
 int bloom_sql_drop(
-  bloom_connection *connection, const char *schema, char *name, const char *columns
+  bloom_connection *connection, const char *schema, const char *name, const char *suffix,
+  const char *columns
 ){
-  int is_there, rc = bloom_sql_find_table(connection, schema, name, columns, &is_there);
-  if( rc==SQLITE_OK && is_there ){
-    rc = bloom_sql_run(connection, "DROP TABLE \"%w\".\"%w\"", schema, name);
-  }
-  sqlite3_free(name);
-  return rc;
+  int is_there;
+  const int rc = bloom_sql_find_table(connection, schema, name, suffix, columns, &is_there);
+  if( rc!=SQLITE_OK || !is_there ) return rc;
+  return bloom_sql_run(connection, "DROP TABLE \"%w\".\"%w%w\"", schema, name, suffix);
 }
 
 char *bloom_sql_name(const char *name){

@@ -101,17 +101,24 @@ int bloom_sql_column_text(sqlite3_stmt *row, int column, const char **text);
 ** SQLITE_NOMEM. */
 int bloom_sql_copy_text(sqlite3_stmt *row, int column, char **text);
 
-/* Sets *is_there to whether a table of this name has the text CREATE TABLE "name" and behind it
-** what matches columns, a pattern of GLOB: any other is the user's.  SQL's GLOB could be one of the
-** application.  name may be NULL: SQLITE_NOMEM. */
+/* Sets *is_there to whether a table whose name is name and suffix has the text CREATE TABLE "name"
+** and behind it what matches columns, a pattern of GLOB: any other is the user's.  SQL's GLOB could
+** be one of the application. */
 int bloom_sql_find_table(
-  bloom_connection *connection, const char *schema, const char *name, const char *columns,
-  int *is_there
+  bloom_connection *connection, const char *schema, const char *name, const char *suffix,
+  const char *columns, int *is_there
 );
 
-/* Drops the table that bloom_sql_find_table() finds, if there is one.  name is freed. */
+/* Drops the table that bloom_sql_find_table() finds, if there is one. */
 int bloom_sql_drop(
-  bloom_connection *connection, const char *schema, char *name, const char *columns
+  bloom_connection *connection, const char *schema, const char *name, const char *suffix,
+  const char *columns
+);
+
+/* Returns what SQL has behind begin and one name in quotes, made of name and suffix; NULL if it
+** begins otherwise. */
+const char *bloom_sql_behind(
+  const char *sql, const char *begin, const char *name, const char *suffix
 );
 
 /* Returns a name as SQL has it, in quotes where it needs them, to be freed.  NULL when out of

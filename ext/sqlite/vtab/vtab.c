@@ -193,10 +193,7 @@ static int vtab_disconnect(sqlite3_vtab *base){
   sqlite3_free(vtab->name);
   sqlite3_free(vtab->quoted_name);
   sqlite3_free(vtab->pages);
-  sqlite3_free(vtab->journal);
   sqlite3_free(vtab->journal_columns);
-  sqlite3_free(vtab->pages_text);
-  sqlite3_free(vtab->journal_text);
   sqlite3_free(base->zErrMsg); /* SQLite takes some methods' alone */
   sqlite3_free(vtab);
   return SQLITE_OK;
@@ -219,16 +216,10 @@ static int vtab_connect(
   vtab->name = sqlite3_mprintf("%s", args[2]);
   vtab->quoted_name = bloom_sql_name(args[2]);
   vtab->pages = sqlite3_mprintf("%s_pages", args[2]);
-  vtab->journal = sqlite3_mprintf("%s_new", args[2]);
   rc = read_args(num_args - 3, args + 3, &vtab->args, error);
   vtab->journal_columns = bloom_vtab_journal_columns(vtab);
-  vtab->pages_text = sqlite3_mprintf("CREATE TABLE \"%w_pages\"" BLOOM_VTAB_PAGES_COLUMNS, args[2]);
-  vtab->journal_text = sqlite3_mprintf("CREATE TABLE \"%w_new\"%s", args[2],
-                                       vtab->journal_columns);
   if( rc==SQLITE_OK && !(vtab->schema && vtab->name && vtab->quoted_name && vtab->pages
-      && vtab->journal && vtab->journal_columns && vtab->pages_text && vtab->journal_text) ){
-    rc = SQLITE_NOMEM;
-  }
+      && vtab->journal_columns) ) rc = SQLITE_NOMEM;
   if( rc==SQLITE_OK && is_own_column(vtab->name, bloom_vtab_num_parts(vtab)) ){
     rc = bloom_fail_vtab(error, NAME_OF_COLUMN, vtab->name);
   }
@@ -268,11 +259,9 @@ static int vtab_destroy(sqlite3_vtab *base){
   return rc;
 }
 
-static int rename_table(
-  const bloom_vtab *vtab, const char *table, const char *new_name, const char *suffix
-){
-  return bloom_sql_run(vtab->connection, "ALTER TABLE \"%w\".\"%w\" RENAME TO \"%w%s\"",
-                       vtab->schema, table, new_name, suffix);
+static int rename_table(const bloom_vtab *vtab, const char *new_name, const char *suffix){
+  return bloom_sql_run(vtab->connection, "ALTER TABLE \"%w\".\"%w%s\" RENAME TO \"%w%s\"",
+                       vtab->schema, vtab->name, suffix, new_name, suffix);
 }
 
 /* Renames the journal.  SQLite does so as under PRAGMA legacy_alter_table here, so triggers are
@@ -280,19 +269,16 @@ static int rename_table(
 ** the journal. */
 static int rename_journal(bloom_vtab *vtab, const char *new_name){
   bloom_vtab renamed = *vtab;
-  bloom_vtab_triggers triggers = {.are_newest = 0};
-  int rc = SQLITE_OK;
+  bloom_vtab_triggers triggers;
+  int rc = bloom_vtab_read_triggers(vtab, &triggers);
   renamed.name = sqlite3_mprintf("%s", new_name);
-  renamed.journal = sqlite3_mprintf("%s_new", new_name);
-  if( renamed.name==NULL || renamed.journal==NULL ) rc = SQLITE_NOMEM;
-  if( rc==SQLITE_OK ) rc = bloom_vtab_read_triggers(vtab, &triggers);
+  if( renamed.name==NULL ) rc = SQLITE_NOMEM;
   if( rc==SQLITE_OK ) rc = bloom_follow_drop(bloom_vtab_follower(vtab), 0);
   if( rc==SQLITE_OK ) rc = bloom_guard_drop(bloom_vtab_follower(vtab));
-  if( rc==SQLITE_OK ) rc = rename_table(vtab, vtab->journal, new_name, "_new");
+  if( rc==SQLITE_OK ) rc = rename_table(vtab, new_name, "_new");
   if( rc==SQLITE_OK && !vtab->doubt ) rc = bloom_vtab_create_triggers(&renamed, &triggers.args, 0);
   bloom_vtab_args_free(&triggers.args);
   sqlite3_free(renamed.name);
-  sqlite3_free(renamed.journal);
   vtab->is_checked = 0;
   return rc;
 }
@@ -304,13 +290,11 @@ static int vtab_rename(sqlite3_vtab *base, const char *new_name){
     return bloom_vtab_fail(vtab, NAME_OF_COLUMN, new_name);
   }
   rc = bloom_vtab_open(vtab, vtab->args.table ? BLOOM_VTAB_DOUBT : BLOOM_VTAB_PLACE);
-  if( rc==SQLITE_OK ){
-    rc = bloom_vtab_check_names(vtab, NULL, 1);
-  }
+  if( rc==SQLITE_OK ) rc = bloom_vtab_check_names(vtab, NULL, 1);
   if( rc==SQLITE_OK && vtab->args.table ) rc = rename_journal(vtab, new_name);
   if( rc==SQLITE_OK ){
     bloom_vtab_close_reader(vtab);
-    rc = rename_table(vtab, vtab->pages, new_name, "_pages");
+    rc = rename_table(vtab, new_name, "_pages");
   }
   return vtab_end(vtab, rc);
 }

@@ -19,16 +19,25 @@
 
 /* -- What was left ------------------------------------------------------------------------- */
 
-/* Finds pages that were left.  They are the filter's own if they have no row, or the layout of a
-** filter with as many columns. */
-static int find_left_pages(bloom_vtab *vtab, int *is_own, int *has_keys){
+/* Finds which tables with the names and the texts of the filter's are there. */
+static int find_tables(bloom_vtab *vtab, bloom_vtab_left *found){
+  const int rc = bloom_sql_find_table(vtab->connection, vtab->schema, vtab->name, "_pages",
+                                      BLOOM_VTAB_PAGES_COLUMNS, &found->are_own_pages);
+  return rc!=SQLITE_OK ? rc
+    : bloom_sql_find_table(vtab->connection, vtab->schema, vtab->name, "_new",
+                           vtab->journal_columns, &found->is_own_journal);
+}
+
+/* Sets *is_own to whether pages that are there were left by a filter: they have no row, or the
+** layout of a filter with as many columns. */
+static int check_left_pages(bloom_vtab *vtab, int *is_own, int *has_keys){
   sqlite3_int64 has_rows = 0;
-  int rc = bloom_sql_find_table(vtab->connection, vtab->schema, vtab->pages,
-                                BLOOM_VTAB_PAGES_COLUMNS, is_own);
+  int rc = SQLITE_OK;
   *has_keys = 0;
-  if( rc!=SQLITE_OK || !*is_own ) return rc;
-  rc = bloom_sql_integer(vtab->connection, &has_rows, "SELECT 1 FROM \"%w\".\"%w\" LIMIT 1",
-                         vtab->schema, vtab->pages);
+  if( *is_own ){
+    rc = bloom_sql_integer(vtab->connection, &has_rows, "SELECT 1 FROM \"%w\".\"%w\" LIMIT 1",
+                           vtab->schema, vtab->pages);
+  }
   if( rc!=SQLITE_OK || !has_rows ) return rc;
   rc = bloom_vtab_read_layout(vtab);
   bloom_vtab_close_reader(vtab);
@@ -38,21 +47,19 @@ static int find_left_pages(bloom_vtab *vtab, int *is_own, int *has_keys){
   return SQLITE_OK;
 }
 
-/* Sets *is_own to whether the journal's table was left by a filter: it has no row, or the first
+/* Sets *is_own to whether a journal that is there was left by a filter: it has no row, or the first
 ** one has a number alone, or a trigger of the filter's writes to it. */
-static int find_left_journal(bloom_vtab *vtab, int *is_own){
+static int check_left_journal(bloom_vtab *vtab, int *is_own){
   const char *key = vtab->args.num_columns>1 ? "key_1" : "key";
   sqlite3_int64 has_mark = 1;
   bloom_follow follow;
-  int rc;
-  *is_own = 0;
-  if( vtab->args.table==NULL ) return SQLITE_OK;
-  rc = bloom_sql_find_table(vtab->connection, vtab->schema, vtab->journal, vtab->journal_columns,
-                            is_own);
-  if( rc!=SQLITE_OK || !*is_own ) return rc;
-  rc = bloom_sql_integer(vtab->connection, &has_mark, "SELECT typeof(r) = 'integer' AND %s IS NULL"
-                         " FROM \"%w\".\"%w\" ORDER BY rowid LIMIT 1", key, vtab->schema,
-                         vtab->journal);
+  int rc = SQLITE_OK;
+  if( vtab->args.table==NULL ) *is_own = 0;
+  if( *is_own ){
+    rc = bloom_sql_integer(vtab->connection, &has_mark, "SELECT typeof(r) = 'integer' AND %s IS"
+                           " NULL FROM \"%w\".\"%w_new\" ORDER BY rowid LIMIT 1", key, vtab->schema,
+                           vtab->name);
+  }
   if( rc!=SQLITE_OK || has_mark ) return rc;
   rc = bloom_follow_read(bloom_vtab_follower(vtab), &follow);
   *is_own = follow.own.num_rows>0;
@@ -64,17 +71,19 @@ static int find_left_journal(bloom_vtab *vtab, int *is_own){
 
 int bloom_vtab_check_names(bloom_vtab *vtab, const bloom_vtab_left *left, int is_rename){
   bloom_follower follower = bloom_vtab_follower(vtab);
-  const char *pages = vtab->pages, *journal = vtab->journal;
-  char *where = sqlite3_mprintf(
-    "(type <> 'trigger' AND name = %Q COLLATE NOCASE AND (%d OR sql IS NOT %Q))"
-    " OR (type <> 'trigger' AND name = %Q COLLATE NOCASE AND (%d OR (%d AND sql IS NOT %Q)))"
-    " OR (%d AND type = 'index' AND tbl_name COLLATE NOCASE IN (%Q, %Q)"
-      " AND name NOT BETWEEN 'sqlite_autoindex' AND 'sqlite_autoindex~')",
-    pages, left && !left->are_own_pages, vtab->pages_text,
-    journal, left && !left->is_own_journal, vtab->args.table!=NULL, vtab->journal_text,
-    !is_rename, pages, journal);
+  const char *name = vtab->name;
+  bloom_vtab_left found = {0};
+  const int rc = left ? SQLITE_OK : find_tables(vtab, &found);
+  if( left ) found = *left;
+  else if( vtab->args.table==NULL ) found.is_own_journal = 1; /* it needs none */
+  if( rc!=SQLITE_OK ) return rc;
   if( is_rename ) follower.num_triggers = 0;
-  return bloom_obstacles_refuse(follower, where, left!=NULL);
+  return bloom_obstacles_refuse(follower, sqlite3_mprintf(
+    "(%d AND type <> 'trigger' AND name = '%q_pages' COLLATE NOCASE)"
+    " OR (%d AND type <> 'trigger' AND name = '%q_new' COLLATE NOCASE)"
+    " OR (%d AND type = 'index' AND tbl_name COLLATE NOCASE IN ('%q_pages', '%q_new')"
+      " AND name NOT BETWEEN 'sqlite_autoindex' AND 'sqlite_autoindex~')",
+    !found.are_own_pages, name, !found.is_own_journal, name, !is_rename, name, name), left!=NULL);
 }
 
 /* -- Filling ------------------------------------------------------------------------------ */
@@ -243,8 +252,8 @@ static int make_all(
 ){
   int rc = SQLITE_OK;
   if( args ){
-    rc = bloom_sql_run(vtab->connection, "CREATE TABLE IF NOT EXISTS \"%w\".\"%w\"%s",
-                       vtab->schema, vtab->journal, vtab->journal_columns);
+    rc = bloom_sql_run(vtab->connection, "CREATE TABLE IF NOT EXISTS \"%w\".\"%w_new\"%s",
+                       vtab->schema, vtab->name, vtab->journal_columns);
     if( rc==SQLITE_OK ) rc = bloom_vtab_create_triggers(vtab, args, layout->is_healing);
   }
   return rc==SQLITE_OK ? fill(vtab, args, layout, is_create) : rc;
@@ -265,8 +274,9 @@ int bloom_vtab_make(bloom_vtab *vtab){
   bloom_vtab_args *args = vtab->args.table ? &vtab->args : NULL;
   bloom_vtab_layout layout = {.num_layers = 0};
   bloom_vtab_left left = {0}; /* what CREATE takes over */
-  int have_keys, rc = find_left_pages(vtab, &left.are_own_pages, &have_keys);
-  if( rc==SQLITE_OK ) rc = find_left_journal(vtab, &left.is_own_journal);
+  int have_keys, rc = find_tables(vtab, &left);
+  if( rc==SQLITE_OK ) rc = check_left_pages(vtab, &left.are_own_pages, &have_keys);
+  if( rc==SQLITE_OK ) rc = check_left_journal(vtab, &left.is_own_journal);
   if( rc==SQLITE_OK ) rc = bloom_vtab_check_names(vtab, &left, 0);
   if( rc!=SQLITE_OK ) return bloom_vtab_failure(vtab, rc);
   /* They are the only copy of these keys. */
@@ -287,19 +297,17 @@ int bloom_vtab_make(bloom_vtab *vtab){
   return rc;
 }
 
-static int drop_table(const bloom_vtab *vtab, const char *suffix, const char *columns){
-  return bloom_sql_drop(vtab->connection, vtab->schema,
-                        sqlite3_mprintf("%s%s", vtab->name, suffix), columns);
-}
-
 /* Drops what its name and text prove to be the filter's.  Tables go before triggers: SQLite refuses
 ** to drop a table while a query is open, and to put back triggers that were dropped before it would
 ** read the schema anew in the middle of a later statement. */
 int bloom_vtab_drop(bloom_vtab *vtab){
-  int rc = drop_table(vtab, "_pages", BLOOM_VTAB_PAGES_COLUMNS);
-  if( rc!=SQLITE_OK || vtab->args.table==NULL ) return rc;
-  rc = drop_table(vtab, "_guard", "(unused)"); /* of bloom 1.1 */
-  if( rc==SQLITE_OK ) rc = drop_table(vtab, "_new", vtab->journal_columns);
+  static const char *const suffixes[] = {"_pages", "_guard" /* of bloom 1.1 */, "_new"};
+  const char *columns[] = {BLOOM_VTAB_PAGES_COLUMNS, "(unused)", vtab->journal_columns};
+  const int num_tables = vtab->args.table ? 3 : 1;
+  int i, rc = SQLITE_OK;
+  for(i=0; i<num_tables && rc==SQLITE_OK; i++){
+    rc = bloom_sql_drop(vtab->connection, vtab->schema, vtab->name, suffixes[i], columns[i]);
+  }
   return rc==SQLITE_OK ? bloom_follow_drop(bloom_vtab_follower(vtab), 1) : rc;
 }
 

@@ -115,9 +115,8 @@ typedef struct bloom_vtab {
   bloom_connection *connection;
   char *schema, *name;
   char *quoted_name;     /* as it is written in SQL */
-  char *pages, *journal; /* the names of its tables */
+  char *pages;           /* the name of its table; that of the journal is NAME_new */
   char *journal_columns; /* (key, r), or (key_1, key_2 ..., r) */
-  char *pages_text, *journal_text; /* their texts in sqlite_schema */
   void *file;            /* that SQLite had open for this database: bloom_vtab_open() */
   bloom_vtab_args args;  /* as the table was made; names may be others since */
 

@@ -51,8 +51,8 @@ static int find_rows(bloom_vtab *vtab, sqlite3_int64 from, sqlite3_stmt **row){
     sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
     sqlite3_str_appendall(sql, "SELECT rowid, r, ");
     append_key_columns(sql, vtab, "CASE WHEN rowid > ?1 THEN ", " END");
-    sqlite3_str_appendf(sql, "0 FROM \"%w\".\"%w\" WHERE rowid >= ?1 ORDER BY rowid", vtab->schema,
-                        vtab->journal);
+    sqlite3_str_appendf(sql, "0 FROM \"%w\".\"%w_new\" WHERE rowid >= ?1 ORDER BY rowid",
+                        vtab->schema, vtab->name);
     rc = bloom_sql_prepare_text(vtab->connection, statement, sqlite3_str_finish(sql));
   }
   *row = *statement;
@@ -176,8 +176,8 @@ static int find_last_row(bloom_vtab *vtab, sqlite3_stmt **row, size_t *number){
   if( rc==SQLITE_DONE ){
     /* A ROLLBACK took it: is the row that the journal ends with known? */
     sqlite3_reset(*row);
-    rc = bloom_sql_integer(vtab->connection, &last, "SELECT rowid FROM \"%w\".\"%w\""
-                           " ORDER BY rowid DESC LIMIT 1", vtab->schema, vtab->journal);
+    rc = bloom_sql_integer(vtab->connection, &last, "SELECT rowid FROM \"%w\".\"%w_new\""
+                           " ORDER BY rowid DESC LIMIT 1", vtab->schema, vtab->name);
     if( rc==SQLITE_OK ) rc = find_rows(vtab, last, row);
     if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, *row);
   }
@@ -231,8 +231,9 @@ int bloom_vtab_read_journal(bloom_vtab *vtab, int *is_intact){
 /* Rowids have no gaps: rows are appended, and taken from the head or the end.  So none is read. */
 int bloom_vtab_count_unmerged(bloom_vtab *vtab, sqlite3_int64 *num_rows){
   return bloom_sql_integer(vtab->connection, num_rows,
-    "SELECT (SELECT max(rowid) FROM \"%w\".\"%w\") - (SELECT min(rowid) FROM \"%w\".\"%w\")",
-    vtab->schema, vtab->journal, vtab->schema, vtab->journal);
+    "SELECT (SELECT max(rowid) FROM \"%w\".\"%w_new\")"
+    " - (SELECT min(rowid) FROM \"%w\".\"%w_new\")", vtab->schema, vtab->name, vtab->schema,
+    vtab->name);
 }
 
 /* Deletes rows, and puts one with a new mark at rowid, in place of the one with the mark
@@ -243,8 +244,8 @@ static int cut_journal(
   bloom_vtab_layout *layout
 ){
   sqlite3_stmt *cut, *put = NULL;
-  int rc = bloom_sql_prepare(vtab->connection, &cut, "DELETE FROM \"%w\".\"%w\"%s", vtab->schema,
-                             vtab->journal, where);
+  int rc = bloom_sql_prepare(vtab->connection, &cut, "DELETE FROM \"%w\".\"%w_new\"%s",
+                             vtab->schema, vtab->name, where);
   sqlite3_randomness(sizeof(layout->journal_mark), &layout->journal_mark);
   if( layout->has_chain && replaced!=0 ){
     layout->journal_mark = (sqlite3_int64)(((uint64_t)layout->journal_mark & LINK_MASK)
@@ -252,8 +253,8 @@ static int cut_journal(
   }
   if( rc==SQLITE_OK ){
     rc = bloom_sql_prepare(vtab->connection, &put,
-                           "INSERT OR REPLACE INTO \"%w\".\"%w\"(rowid, r) VALUES (?1, %lld)",
-                           vtab->schema, vtab->journal, layout->journal_mark);
+                           "INSERT OR REPLACE INTO \"%w\".\"%w_new\"(rowid, r) VALUES (?1, %lld)",
+                           vtab->schema, vtab->name, layout->journal_mark);
   }
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(put, 1, rowid);
   if( rc==SQLITE_OK && where[0] ) rc = sqlite3_bind_int64(cut, 1, rowid);

@@ -77,12 +77,12 @@ static char *trigger_sql(
   }
   sqlite3_str_appendf(sql, " ON \"%w\" WHEN ", args->table);
   append_when(sql, args, kind!=BEFORE_INSERT && form!=OF_EACH_UPDATE);
-  sqlite3_str_appendf(sql, " BEGIN INSERT INTO \"%w\"%s VALUES (", vtab->journal,
+  sqlite3_str_appendf(sql, " BEGIN INSERT INTO \"%w_new\"%s VALUES (", vtab->name,
                       vtab->journal_columns);
   for(i=0; i<args->num_columns; i++) sqlite3_str_appendf(sql, "new.\"%w\", ", args->columns[i]);
   if( form!=OF_1_2_0 ){
-    sqlite3_str_appendf(sql, "(random() << 24) | (SELECT r >> 24 & 16777215 FROM \"%w\""
-                             " ORDER BY rowid DESC LIMIT 1)); END", vtab->journal);
+    sqlite3_str_appendf(sql, "(random() << 24) | (SELECT r >> 24 & 16777215 FROM \"%w_new\""
+                             " ORDER BY rowid DESC LIMIT 1)); END", vtab->name);
   }else{
     sqlite3_str_appendall(sql, "random()); END");
   }
@@ -104,10 +104,9 @@ static int read_columns(bloom_token action, int num_columns, bloom_vtab_args *ar
   return SQLITE_OK;
 }
 
-static int is_own_table(const void *data, const char *name, const char *sql, int *is_own){
+static int is_own_table(const void *data, const char *suffix, const char *columns){
   const bloom_vtab *vtab = data;
-  *is_own = sqlite3_stricmp(name, vtab->journal)==0 && strcmp(sql, vtab->journal_text)==0;
-  return SQLITE_OK;
+  return sqlite3_stricmp(suffix, "_new")==0 && strcmp(columns, vtab->journal_columns)==0;
 }
 
 bloom_follower bloom_vtab_follower(bloom_vtab *vtab){
@@ -367,7 +366,7 @@ static int check_temp(bloom_vtab *vtab){
   sqlite3_int64 has_trigger = 0;
   const int rc = guard_text ? bloom_sql_integer(vtab->connection, &has_trigger, "SELECT EXISTS("
     "SELECT 1 FROM sqlite_temp_master WHERE CASE type WHEN 'trigger' THEN sql <> %Q END"
-    " AND tbl_name = %Q COLLATE NOCASE)", guard_text, vtab->journal) : SQLITE_NOMEM;
+    " AND tbl_name = '%q_new' COLLATE NOCASE)", guard_text, vtab->name) : SQLITE_NOMEM;
   sqlite3_free(guard_text);
   if( has_trigger ) vtab->doubt = BLOOM_VTAB_HAS_TEMP_TRIGGER;
   return rc;
