@@ -46,17 +46,6 @@ uint32_t reference_hash(const uint8_t *key, size_t num_bytes){
   return h;
 }
 
-size_t reference_num_bytes(uint64_t num_keys, uint32_t sixteenths){
-  uint64_t bits = (num_keys * sixteenths + 15) / 16;
-  if( bits<64 ) bits = 64;
-  return (size_t)((bits + 7) / 8 + 1);
-}
-
-uint32_t reference_num_probes(uint32_t sixteenths){
-  const uint32_t num_probes = sixteenths * 69 / 1600;
-  return num_probes<1 ? 1 : num_probes>30 ? 30 : num_probes;
-}
-
 static uint32_t reference_position(uint32_t hash, uint32_t probe, uint64_t num_bits){
   const uint32_t delta = hash / 0x20000 + hash * 0x8000;
   return (uint32_t)((uint32_t)(hash + probe * delta) % num_bits);
@@ -136,23 +125,16 @@ size_t reference_header(uint64_t num_blocks, uint8_t *header){
   return num + sizeof(marks);
 }
 
-void reference_add_to_block(uint8_t *blocks, uint64_t num_blocks, uint64_t hash){
+int reference_block_may_contain(const uint8_t *blocks, uint64_t num_blocks, uint64_t hash){
   static const uint32_t salts[8] = {1203114875u, 1150766481u, 2284105051u, 2729912477u, 1884591559u, 770785867u,
                                     2667333959u, 1550580529u};
-  uint8_t *block = blocks + 32 * ((hash / 4294967296u) * num_blocks / 4294967296u);
+  const uint8_t *block = blocks + 32 * ((hash / 4294967296u) * num_blocks / 4294967296u);
   unsigned i;
   for(i=0; i<8; i++){
     const uint32_t bit = 32*i + (uint32_t)hash * salts[i] / 134217728u;
-    block[bit/8] = (uint8_t)(block[bit/8] | 1 << bit%8);
+    if( (block[bit/8] >> bit%8 & 1)==0 ) return 0;
   }
-}
-
-int reference_block_may_contain(const uint8_t *blocks, uint64_t num_blocks, uint64_t hash){
-  const uint8_t *block = blocks + 32 * ((hash / 4294967296u) * num_blocks / 4294967296u);
-  uint8_t grown[32];
-  memcpy(grown, block, 32);
-  reference_add_to_block(grown, 1, hash);
-  return memcmp(grown, block, 32)==0;
+  return 1;
 }
 
 int reference_set_may_contain(const uint8_t *file, uint64_t num_units, uint32_t num_probes,

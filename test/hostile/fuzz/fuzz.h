@@ -79,11 +79,6 @@ uint8_t *fuzz_exact(const uint8_t *bytes, size_t num_bytes);
 /* LevelDB's hash of a key (util/hash.cc, util/bloom.cc). */
 uint32_t reference_hash(const uint8_t *key, size_t num_bytes);
 
-/* Bytes of a filter for so many keys, its probe byte too; bits_per_key in
-** sixteenths, so that whole numbers can compute it. */
-size_t reference_num_bytes(uint64_t num_keys, uint32_t sixteenths);
-uint32_t reference_num_probes(uint32_t sixteenths);
-
 /* Adds a hash to a filter of 1..30 probes. */
 void reference_add(uint8_t *filter, size_t num_bytes, uint32_t hash);
 
@@ -91,11 +86,10 @@ void reference_add(uint8_t *filter, size_t num_bytes, uint32_t hash);
 int reference_may_contain(const uint8_t *filter, size_t num_bytes, uint32_t hash);
 
 /* Parquet's filter, written from its description (BloomFilter.md; xxHash, doc/xxhash_spec.md):
-** XXH64, the header of so many blocks and how many bytes it has, and a hash in the blocks. */
+** XXH64, the header of so many blocks and how many bytes it has, and whether a hash may be in the blocks. */
 #define REFERENCE_HEADER_BYTES 24
 uint64_t reference_xxh64(const uint8_t *key, size_t num_bytes);
 size_t reference_header(uint64_t num_blocks, uint8_t *header);
-void reference_add_to_block(uint8_t *blocks, uint64_t num_blocks, uint64_t hash);
 int reference_block_may_contain(const uint8_t *blocks, uint64_t num_blocks, uint64_t hash);
 
 /* A BloomFile's answer for one of its sets, by FORMATS.md. */
