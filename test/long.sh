@@ -19,9 +19,6 @@ sanitized_sql() {
 }
 
 suite 'core, all random counts'                         sh test/core/run.sh
-if ! grep -q siphash_oracle_test build/release/test/core/programs; then
-  leave_out 'live libsodium' "libsodium is not installed; SipHash's published vectors are tried, no live answers"
-fi
 if find_sanitizers; then
   suite 'SQL, with sanitizers, all records'             sanitized_sql
   suite 'corrupt input, with sanitizers, all drawn'     sh test/hostile/fuzz/replay.sh

@@ -6,24 +6,16 @@ CORE_OBJECTS = $(CORE_SOURCES:%.c=$(BUILD)/%.o)
 
 # Tests against live LevelDB are left out, with a word, where it is not installed.
 HAVE_LEVELDB := $(shell printf '\043include <leveldb/filter_policy.h>\n' | $(CXX) $(CPPFLAGS) -E -x c++ - >/dev/null 2>&1 && echo yes)
-# And those against libsodium, in the library that the compiler links with.  Not linked to /dev/null:
-# tcc, which tests of changes compile with, would replace the device by a file where root runs it.
-HAVE_LIBSODIUM := $(shell program=$$(mktemp) && \
-  printf '\043include <sodium/crypto_shorthash.h>\nint main(void){ return crypto_shorthash_bytes()==0; }\n' | \
-  $(CC) $(CPPFLAGS) -x c - -o $$program -lsodium >/dev/null 2>&1 && echo yes; rm -f "$$program")
 CORE_SUPPORT = test/core/support.c
 SQLITE_LIBS ?= -lsqlite3
 FUZZER ?=
-MADE_BY += $(CXX) $(BLOOM_CXXFLAGS) $(SQLITE_LIBS) $(FUZZER) LevelDB: $(HAVE_LEVELDB) libsodium: $(HAVE_LIBSODIUM) $(CORE_SUPPORT)
+MADE_BY += $(CXX) $(BLOOM_CXXFLAGS) $(SQLITE_LIBS) $(FUZZER) LevelDB: $(HAVE_LEVELDB) $(CORE_SUPPORT)
 
 # -- Testing -----------------------------------------------------------------
 
 CORE_TESTS = $(patsubst test/core/%.c,$(BUILD)/test/core/%,$(wildcard test/core/*_test.c))
 ifneq ($(HAVE_LEVELDB),yes)
 CORE_TESTS := $(filter-out %/leveldb_oracle_test,$(CORE_TESTS))
-endif
-ifneq ($(HAVE_LIBSODIUM),yes)
-CORE_TESTS := $(filter-out %/siphash_oracle_test,$(CORE_TESTS))
 endif
 
 .PHONY: test
@@ -83,9 +75,6 @@ $(BUILD)/test/core/fpr_grid: %: %.o $(CORE_SUPPORT:%.c=$(BUILD)/%.o) $(CORE_OBJE
 $(BUILD)/test/core/leveldb_oracle_test: $(BUILD)/test/core/leveldb_oracle_test.o \
     $(BUILD)/test/core/leveldb_oracle.o $(CORE_SUPPORT:%.c=$(BUILD)/%.o) $(CORE_OBJECTS)
 	$(call say,LINK,$@)$(CXX) -o $@ $^ $(SANITIZE) $(LDFLAGS) -lleveldb -lm
-
-$(BUILD)/test/core/siphash_oracle_test: $(BUILD)/test/core/siphash_oracle_test.o $(CORE_SUPPORT:%.c=$(BUILD)/%.o) $(CORE_OBJECTS)
-	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(LDFLAGS) -lsodium -lm
 
 $(BUILD)/test/core/%.o: test/core/%.cc $(BUILD)/flags
 	@mkdir -p $(@D)

@@ -1,5 +1,5 @@
 /*
-** SipHash-2-4 against its authors' vectors.  What libsodium says: siphash_oracle_test.c.
+** SipHash-2-4 against its authors' vectors.
 */
 #include "support.h"
 

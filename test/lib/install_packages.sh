@@ -27,7 +27,6 @@ test,bench      python           python3                  python3               
 test            binutils         binutils                 binutils              binutils          binutils           binutils
 long            pkg_config?      pkgconf                  pkgconf-pkg-config    pkgconf           pkgconf            pkgconf
 test,bench      leveldb?         g++,libleveldb-dev       gcc-c++,leveldb-devel g++,leveldb-dev   gcc,leveldb        leveldb
-long            libsodium?       libsodium-dev            libsodium-devel       libsodium-dev     libsodium          libsodium
 test            sanitizers?      gcc                      libasan,libubsan      -                 gcc                -
 check,recipes   django?          python3-django           python3-django        py3-django        python-django      -
 check,long      alembic?         python3-alembic          python3-alembic       py3-alembic       python-alembic     -
@@ -102,8 +101,6 @@ probe() {
   leveldb)        printf '%s\n' '#include <leveldb/filter_policy.h>' \
                     'int main(){ delete leveldb::NewBloomFilterPolicy(10); }' |
                     ${CXX:-c++} -x c++ - -o "$scratch/probe" -lleveldb ;;
-  libsodium)      printf '%s\n' '#include <sodium/crypto_shorthash.h>' 'int main(void){ return crypto_shorthash_bytes()==0; }' |
-                    links -lsodium ;;
   django)         . "$here/shared.sh"; find_python; "$PYTHON" -c 'import django' ;;
   alembic)        . "$here/shared.sh"; find_python; "$PYTHON" -c 'import alembic' ;;
   sqlite_utils)   . "$here/shared.sh"; find_python; "$PYTHON" -c 'import sqlite_utils' ;;

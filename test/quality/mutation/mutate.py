@@ -205,7 +205,7 @@ class Build:
             os.makedirs(os.path.dirname(f"{self.tree}/{path}"), exist_ok=True)
             shutil.copyfile(path, f"{self.tree}/{path}")
         self.objects = {path: f"{self.tree}/{path}.o" for path in paths
-                        if path.endswith(".c") and not os.path.basename(path).startswith(("leveldb_oracle", "siphash_oracle"))}
+                        if path.endswith(".c") and not os.path.basename(path).startswith("leveldb_oracle")}
         for path in self.objects:
             if not is_built and not self.compile(path):
                 sys.exit(f"{path} does not compile")
