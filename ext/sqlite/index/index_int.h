@@ -91,8 +91,9 @@ typedef enum index_fact {
 } index_fact;
 
 typedef struct index_facts {
-  unsigned content; /* its number: bloom_db_content() */
-  unsigned known;   /* index_fact */
+  bloom_content state; /* bloom_db_content() */
+  unsigned content;    /* its number */
+  unsigned known;      /* index_fact */
   sqlite3_int64 last;
 } index_facts;
 

@@ -309,18 +309,19 @@ static int source_check(bloom_index *index){
 
 /* -- Beginning a method --------------------------------------------------------------------- */
 
-bloom_content bloom_index_see(bloom_index *index){
+void bloom_index_see(bloom_index *index){
+  index_facts *facts = &index->facts;
   unsigned number = 0;
-  const bloom_content content = index->is_steady
+  facts->state = index->is_steady
     ? bloom_db_content(index->connection->db, index->schema, &number) : BLOOM_CONTENT_UNKNOWN;
-  if( content==BLOOM_CONTENT_UNKNOWN || number!=index->facts.content ){
-    index->facts = (index_facts){.content = number};
-  }
-  return content;
+  if( facts->state==BLOOM_CONTENT_UNKNOWN || number!=facts->content ) facts->known = 0;
+  facts->content = number;
 }
 
 void bloom_index_note(bloom_index *index, index_fact fact){
-  if( bloom_index_see(index)!=BLOOM_CONTENT_UNKNOWN ) index->facts.known |= (unsigned)fact;
+  /* Between two transactions another connection may have written. */
+  if( index->facts.state==BLOOM_CONTENT_NUMBERED ) bloom_index_see(index);
+  if( index->facts.state!=BLOOM_CONTENT_UNKNOWN ) index->facts.known |= (unsigned)fact;
 }
 
 /* No version of a schema, which has 32 bits. */
@@ -331,7 +332,8 @@ static int source_find(bloom_index *index, index_need need){
   const int may_be_known = index->is_checked && index->is_steady && need!=INDEX_NEED_CHECK;
   sqlite3_int64 version = INDEX_NO_VERSION;
   int rc;
-  if( may_be_known && bloom_index_see(index)==BLOOM_CONTENT_READ
+  bloom_index_see(index);
+  if( may_be_known && index->facts.state==BLOOM_CONTENT_READ
    && index->facts.known & INDEX_FACT_SCHEMA ) return SQLITE_OK;
   rc = bloom_index_statement_integer(index, INDEX_USE_VERSION, &version,
       "PRAGMA \"%w\".schema_version", index->schema);
