@@ -1,8 +1,8 @@
 /*
 ** Joins: several runs become one, so that a look-up reads few.
 **
-** A join takes the smallest runs, and each larger one that has fewer than three times as many
-** entries as all before it: so there is one run after the first merge, and about five after many
+** A join takes the smallest runs, and each larger one that has fewer than four times as many
+** entries as all before it: so there is one run after the first merge, and about four after many
 ** small ones.  A large join is spread over several merges.  Meanwhile its target has the lists up
 ** to its last one, and the sources those behind: no list is read from both.  Such a merge writes
 ** full rows only; the lists of a row that is not full are read again by the next merge.
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define JOIN_FACTOR 3
+#define JOIN_FACTOR 4
 
 /* A merge's joins may copy so many entries for each one that it wrote.  Joins of fewer than
 ** INDEX_JOIN_AT_ONCE are not spread; a spread one copies INDEX_JOIN_LEAST in any case. */
