@@ -103,6 +103,15 @@ def of_its_names_elsewhere(files, module):
 
 
 @each(MODULES.keys())
+@test
+def triggers_that_feed(files):
+    """Triggers of the user's that feed a standalone filter: DROP keeps them."""
+    db = files.connect()
+    execute(db, "CREATE TABLE t(k)", "CREATE VIRTUAL TABLE f USING bloom()", 'CREATE TRIGGER f_before_insert BEFORE INSERT ON t BEGIN INSERT INTO "f"(key) VALUES (new.k); END')
+    db.execute("DROP TABLE f")
+    expect(column(db, "SELECT name FROM sqlite_master"), ["t", "f_before_insert"])
+
+
 def of_no_name(files, module):
     """A trigger of its own that somebody changed is repaired, while all that it does is to write to its table; until then all keys may be there."""
     for before, after in (" WHEN ", " WHEN 0 AND "), ('(new."k", ', "('x', ") if module == "bloom" else ('(new."id", ', "(-7, "):

@@ -349,32 +349,25 @@ static int is_of_1_1(bloom_follower follower, const schema_object *trigger){
         || bloom_token_is(column, "unheard"));
 }
 
-typedef enum drop_what { DROP_OWN, DROP_FOR_GOOD, DROP_GUARDS } drop_what;
-
-/* Drops triggers: all are read before one goes. */
-static int drop_triggers(bloom_follower follower, drop_what what){
+int bloom_follow_drop(bloom_follower follower, int is_for_good){
   bloom_triggers triggers = {NULL, 0, 0};
   schema_object object;
   sqlite3_stmt *row;
   int i, rc = prepare_objects(follower, &row);
   while( rc==SQLITE_OK && (rc = step_object(follower, row, &object))==SQLITE_ROW ){
-    const int is_one = strcmp(object.type, "trigger")!=0 ? 0
-      : what==DROP_GUARDS ? is_table(follower, object.table, follower.guarded) && is_guard(&object)
-      : kind_of(follower, &object, what==DROP_FOR_GOOD)>=0
-        || (what==DROP_FOR_GOOD && is_of_1_1(follower, &object));
+    const int is_one = strcmp(object.type, "trigger")==0
+      && (kind_of(follower, &object, is_for_good)>=0
+          || (is_for_good && is_of_1_1(follower, &object))
+          || (is_table(follower, object.table, follower.guarded) && is_guard(&object)));
     rc = is_one ? add_trigger(&triggers, &object, 0) : SQLITE_OK;
   }
   rc = bloom_sql_end(row, rc);
-  for(i=0; i<triggers.num_rows && rc==SQLITE_OK; i++){
+  for(i=0; i<triggers.num_rows && rc==SQLITE_OK; i++){ /* once all are read */
     rc = bloom_sql_run(follower.connection, "DROP TRIGGER \"%w\".\"%w\"", follower.schema,
                        triggers.rows[i].name);
   }
   triggers_free(&triggers);
   return rc;
-}
-
-int bloom_follow_drop(bloom_follower follower, int is_for_good){
-  return drop_triggers(follower, is_for_good ? DROP_FOR_GOOD : DROP_OWN);
 }
 
 int bloom_trigger_create(bloom_follower follower, char *sql){
@@ -385,13 +378,8 @@ int bloom_trigger_create(bloom_follower follower, char *sql){
   return rc;
 }
 
-int bloom_guard_drop(bloom_follower follower){
-  return drop_triggers(follower, DROP_GUARDS);
-}
-
 int bloom_guard_create(bloom_follower follower){
-  const int rc = bloom_guard_drop(follower);
-  return rc==SQLITE_OK ? bloom_trigger_create(follower, bloom_guard_text(follower)) : rc;
+  return bloom_trigger_create(follower, bloom_guard_text(follower));
 }
 
 /* -- What is in the way -------------------------------------------------------------------- */

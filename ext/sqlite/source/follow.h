@@ -154,9 +154,9 @@ typedef struct bloom_follow {
 int bloom_follow_read(bloom_follower follower, bloom_follow *follow);
 void bloom_follow_free(bloom_follow *follow);
 
-/* Drops the follower's own triggers.  is_for_good: also those of a filter whose journal ALTER TABLE
-** renamed, and those of a filter of bloom 1.0 and 1.1, which insert keys into the virtual table:
-** that fails, so a user's trigger cannot mean to. */
+/* Drops the follower's own triggers, and all guards on the guarded table.  is_for_good: also those
+** of a filter whose journal ALTER TABLE renamed, and those of a filter of bloom 1.0 and 1.1, which
+** insert keys into the virtual table: that fails, so a user's trigger cannot mean to. */
 int bloom_follow_drop(bloom_follower follower, int is_for_good);
 
 /* Returns the BEGIN of a trigger's text, behind which is what the trigger does. */
@@ -168,8 +168,7 @@ bloom_token bloom_token_after_new(bloom_token token);
 /* Makes a trigger of the text that sqlite_schema is to have.  sql is freed; NULL: SQLITE_NOMEM. */
 int bloom_trigger_create(bloom_follower follower, char *sql);
 
-/* Drops all guards on the guarded table; the second makes the follower's guard in their place. */
-int bloom_guard_drop(bloom_follower follower);
+/* Makes the follower's guard. */
 int bloom_guard_create(bloom_follower follower);
 
 /* Returns the guard's text in sqlite_schema, to be freed. */

@@ -274,7 +274,6 @@ static int rename_journal(bloom_vtab *vtab, const char *new_name){
   renamed.name = sqlite3_mprintf("%s", new_name);
   if( renamed.name==NULL ) rc = SQLITE_NOMEM;
   if( rc==SQLITE_OK ) rc = bloom_follow_drop(bloom_vtab_follower(vtab), 0);
-  if( rc==SQLITE_OK ) rc = bloom_guard_drop(bloom_vtab_follower(vtab));
   if( rc==SQLITE_OK ) rc = rename_table(vtab, new_name, "_new");
   if( rc==SQLITE_OK && !vtab->doubt ) rc = bloom_vtab_create_triggers(&renamed, &triggers.args, 0);
   bloom_vtab_args_free(&triggers.args);

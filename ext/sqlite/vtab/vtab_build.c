@@ -308,7 +308,8 @@ int bloom_vtab_drop(bloom_vtab *vtab){
   for(i=0; i<num_tables && rc==SQLITE_OK; i++){
     rc = bloom_sql_drop(vtab->connection, vtab->schema, vtab->name, suffixes[i], columns[i]);
   }
-  return rc==SQLITE_OK ? bloom_follow_drop(bloom_vtab_follower(vtab), 1) : rc;
+  if( rc!=SQLITE_OK || vtab->args.table==NULL ) return rc;
+  return bloom_follow_drop(bloom_vtab_follower(vtab), 1);
 }
 
 /* -- Commands ---------------------------------------------------------------------------------- */
