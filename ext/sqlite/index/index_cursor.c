@@ -386,10 +386,10 @@ static int cursor_look_up(index_cursor *cursor, sqlite3_value **args, index_form
     if( plan->conditions[i].is_list ) rc = bloom_index_list_copy(args[i], &cursor->lists[i]);
     values[i] = args[i];
     if( rc!=SQLITE_OK || sqlite3_value_type(args[i])!=SQLITE_TEXT ) continue;
-    /* sqlite3_value_text() changes a value; one of ill-formed UTF-16 must be bound as it is. */
-    values[i] = copies[i] = sqlite3_value_dup(args[i]);
+    /* sqlite3_value_text() changes UTF-16; what is ill-formed must be bound as it is. */
+    if( index->letter_bytes!=1 ) values[i] = copies[i] = sqlite3_value_dup(args[i]);
     /* It is called here first, where memory may fail: bloom_index_pass_form() cannot fail. */
-    if( copies[i]==NULL || sqlite3_value_text(copies[i])==NULL ) rc = SQLITE_NOMEM;
+    if( values[i]==NULL || sqlite3_value_text(values[i])==NULL ) rc = SQLITE_NOMEM;
   }
   if( rc==SQLITE_OK && !is_free && plan->flags & INDEX_PLAN_SLICES ){
     rc = bloom_index_slices_start(index, plan, values, cursor->lists, &cursor->slices, &is_free);
