@@ -203,13 +203,18 @@ def two_characters(files):
     db = make(files, "message LIKE")
     letters = [chr(first + i) for first in (0x4e00, 0x3042, 0xac00) for i in range(0, 400, 5)]
     db.executemany("INSERT INTO log VALUES (?, '', ?)",
-                   [(i + 1, "".join(draw.choice(letters) for n in range(draw.randrange(2, 30)))) for i in range(1500)])
+                   [(i + 1, "".join(draw.choices(letters, k=draw.randrange(2, 20)) + [draw.choice((", ", " id \u00e4", "\U0001f600"))] + draw.choices(letters, k=5)))
+                    for i in range(1500)])
     command(db, "merge")
-    texts = dict(db.execute("SELECT id, message FROM log").fetchall())
+    texts, num_found = [text for text, in db.execute("SELECT message FROM log")], 0
     for turn in range(1000):
-        needle = draw.choice(letters) + draw.choice(letters)
-        found = db.execute("SELECT id FROM log_index WHERE message LIKE ? ORDER BY id", ("%" + needle + "%",)).fetchall()
-        expect(found, [(id,) for id, text in texts.items() if needle in text])
+        text = draw.choice(texts)
+        needle = (text[:2], draw.choice(letters) + draw.choice(letters), text[-2:])[turn % 3]
+        sql, pattern = "SELECT id FROM %s WHERE message LIKE ? ORDER BY id", ("%{}%", "%{}", "{}%", "%{}_%")[turn % 4].format(needle)
+        found = db.execute(sql % "log_index", (pattern,)).fetchall()
+        expect(found, db.execute(sql % "log", (pattern,)).fetchall(), pattern)
+        num_found += found != []
+    assert 200 < num_found < 900, num_found
     assert "message LIKE" in str(db.execute("EXPLAIN QUERY PLAN SELECT id FROM log_index WHERE message LIKE '%\u4e2d\u6587%'").fetchall())
 
 

@@ -3,7 +3,6 @@
 Each case merges as a program would, and then compares with what 'rebuild' makes: the bytes of entries, the
 steps of a look-up and of the merge.
 """
-import random
 import sys
 
 from log import command, is_believed, plan_says, same, state, steps_of  # the first: it finds the others
@@ -196,37 +195,6 @@ def numbers_among_texts(files):
         assert steps < few + NUM_ROWS // 8, (value, steps, few)
         for text in "1.5", "123":
             same(db, "SELECT count(*) FROM {t} WHERE message LIKE '%s'" % text)
-
-
-# -- Words of two characters ---------------------------------------------------------------------------------
-
-@test
-@slow
-def two_characters(files):
-    """1,000 words of two characters of Chinese, Japanese and Korean, half of which stand in no row."""
-    r = random.Random(11)
-    alphabets = [[chr(first + r.randrange(size)) for _ in range(60)] for first, size in ((0x4E00, 5000), (0x3041, 80), (0x30A1, 80), (0xAC00, 11000))]
-    alphabets[1] += alphabets[0][:30]
-
-    def word(length):
-        return "".join(r.choice(alphabet) for alphabet in [r.choice(alphabets)] for _ in range(length))
-    db = files.connect(":memory:")
-    execute(db, "CREATE TABLE log(id INTEGER PRIMARY KEY, message TEXT)", "CREATE VIRTUAL TABLE log_index USING bloom_index(log, message LIKE)")
-    db.executemany("INSERT INTO log(message) VALUES (?)", (("%s %s, %s" % (word(r.randrange(2, 12)), r.choice(("", "id ä", "\U0001f600")), word(5)),) for _ in range(3000)))
-    command(db, "merge")
-    texts = [text for text, in db.execute("SELECT message FROM log")]
-    num_found = 0
-    for i in range(1000):
-        needle = word(2)
-        if i % 2:
-            text = r.choice(texts)
-            needle = text[-2:] if i % 4 == 1 else text[:2]
-        pattern = ("%{}%", "%{}", "{}%", "%{}_%")[i % 4 if i % 8 else 0].format(needle)
-        rows = db.execute("SELECT id FROM log_index WHERE message LIKE ?", (pattern,)).fetchall()
-        expect(sorted(rows), db.execute("SELECT id FROM log WHERE message LIKE ?", (pattern,)).fetchall())
-        num_found += rows != []
-    assert 200 < num_found < 900, num_found
-    command(db, "integrity-check")
 
 
 # -- Order of conditions -----------------------------------------------------------------------------------
