@@ -17,6 +17,7 @@ static int failing_what;
 static failing failing_mode;
 static long failing_place; /* 1: the first; 0: nothing fails, and no place is counted */
 static long num_places, num_failures; /* since fail_at() */
+static long *counted_places; /* unless NULL, those of each kind are counted there, and nothing fails */
 
 static void fail_at(int what, long place, failing mode){
   failing_what = what;
@@ -31,6 +32,7 @@ static void fail_no_more(void){
 
 /* 1 if what happens now is to fail. */
 static int fails_now(int what){
+  if( counted_places ) counted_places[what]++;
   if( failing_place==0 || failing_what!=what ) return 0;
   num_places++;
   if( failing_mode==FAIL_FROM ? num_places<failing_place : num_places!=failing_place ) return 0;
