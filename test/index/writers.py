@@ -151,7 +151,7 @@ def stop_anywhere(db):
             db.execute("ROLLBACK")
 
 
-@each([3, 20, 31, 40])
+@each([3, 40])
 def texts_grow(files, num_changed):
     """Few or many of them, by merges that are stopped at each place."""
     db = files.connect()
