@@ -1,4 +1,4 @@
--- A database with the virtual tables of bloom 1.1.0, as the shell dumped it: what test/docs/breaks.py opens. The stored filter is of 1.0.0.
+-- A database with the virtual tables of bloom 1.1.0, as the shell dumped it: what test/docs/limits.py opens. The stored filter is of 1.0.0.
 PRAGMA foreign_keys=OFF;
 BEGIN TRANSACTION;
 CREATE TABLE people(id INTEGER PRIMARY KEY, email TEXT);

@@ -1,6 +1,6 @@
 """Damage that was done to an index's tables: no row is lost, the plan and notes say why it is slow, commands repair it.
 
-Files that other versions of SQLite made, or bloom 1.1: ../docs/breaks.py.
+Files that other versions of SQLite made, or bloom 1.1: ../docs/limits.py.
 """
 import random
 import sqlite3

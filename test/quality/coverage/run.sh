@@ -73,7 +73,7 @@ with_python $build/tiny/bloom.so index/model.py --runs 18 --seed 5
 with_python $build/tiny/bloom.so index/ranges.py --runs 36 --seed 5
 with_python $build/tiny/bloom.so index/hostile.py --runs 60 --seed 5
 # Virtual tables of bloom 1.1.
-with_python $build/bloom.so docs/breaks.py --only 1_1_0
+with_python $build/bloom.so docs/limits.py --only 1_1_0
 with_python $build/bloom.so index/model.py --runs 18 --seed 5
 with_python $build/bloom.so index/real_data.py --seed 5
 run make_covered BUILD=$build/linked CPPFLAGS=-DSQLITE_CORE $build/linked/test/faults/handles/handles

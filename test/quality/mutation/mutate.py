@@ -66,7 +66,7 @@ INDEX = ["test/sql/records/bloom_index*.test", "test/index/hostile.py --runs 10 
          "test/index/model.py --runs 8 --seed 5", "test/source/identity.py", "test/index/real_data.py --seed 5"]
 SUITES = {"ext/sqlite/vtab": VTAB, "ext/sqlite/index": INDEX, "ext/sqlite/source": [*dict.fromkeys(VTAB[:5] + INDEX + VTAB[5:])]}
 # Other versions of SQLite, which read some decimals otherwise: long, and for one file only.
-DECIMALS = {"equality.c": ["test/docs/breaks.py --only another_sqlite"]}
+DECIMALS = {"equality.c": ["test/docs/limits.py --only another_sqlite"]}
 # The virtual tables in which much happens with few rows, and what only these show.
 TINY = [*PLAIN, *flags("tiny_limits")]
 TINY_INDEX = [f"test/index/{name}.py --slow" for name in ("damage", "writers", "steps", "zones")]
