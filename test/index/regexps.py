@@ -5,7 +5,7 @@
 core/entries/regexp.c says which literals a pattern requires.  Patterns are drawn from a grammar that
 reaches each of its rules, with texts for each that match it by one reading or another.  Where an engine
 finds a match, the text must have all literals of one term.  Engines: Python's re and the regexp() of
-SQLite's shell; with --long PCRE2 (characters and bytes), PCRE, ICU, Perl, JavaScript, POSIX's extended
+SQLite's shell; with --long PCRE2 (characters and bytes), ICU, Perl, JavaScript, POSIX's extended
 expressions (the C library's), Oniguruma and Java, those that are installed.
 """
 import argparse
@@ -298,21 +298,6 @@ def pcre2(options, is_bytes=False):
     return match
 
 
-def pcre(options):
-    lib = library("libpcre.so.3")
-    if lib is None:
-        return None
-    lib.pcre_compile.restype = ctypes.c_void_p
-    lib.pcre_exec.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_void_p, ctypes.c_int]
-
-    def match(pairs):
-        error, offset = ctypes.c_char_p(), ctypes.c_int()
-        for pattern, texts in pairs:
-            code = lib.pcre_compile(pattern.encode(), options | 0x800, ctypes.byref(error), ctypes.byref(offset), None)
-            yield [lib.pcre_exec(code, None, t.encode(), len(t.encode()), 0, 0, None, 0) >= 0 for t in texts] if code else None
-    return match
-
-
 def icu(flags):
     lib = library("libicui18n.so.72")
     if lib is None:
@@ -469,8 +454,6 @@ def engines(is_long):
     yield "PCRE2, case ignored", 1, pcre2(8)
     yield "PCRE2, bytes", 0, pcre2(0, True)
     yield "PCRE2, bytes, case ignored", 1, pcre2(8, True)
-    yield "PCRE", 0, pcre(0)
-    yield "PCRE, case ignored", 1, pcre(1)
     yield "ICU", 2, icu(0)
     yield "ICU, case ignored", 3, icu(2)
     yield "POSIX", 0, posix(0)
