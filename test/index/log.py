@@ -21,7 +21,7 @@ def command(db, text, index="log_index"):
 
 def state(db, column="note"):
     """Of the index's own row; the note is what everybody asks for."""
-    return one(db, "SELECT note FROM bloom_index_info('log_index')" if column == "note" else "SELECT %s FROM log_index_state" % column)
+    return one(db, "SELECT %s FROM %s" % (column, "bloom_index_info('log_index')" if column in ("note", "bytes") else "log_index_state"))
 
 
 def same(db, sql, *args, source="log", index="log_index"):

@@ -564,7 +564,7 @@ def another_trigger_is_no_guard(files):
         db = files.connect(":memory:")
         make(db)
         execute(db, "DELETE FROM log WHERE id > 2000", "CREATE TRIGGER keep AFTER INSERT ON log BEGIN SELECT RAISE(IGNORE); END",
-                "CREATE TRIGGER watch AFTER UPDATE OF note ON log_index_state BEGIN SELECT 1; END", "INSERT INTO log(k) VALUES ('late'), ('other')")
+                "CREATE TRIGGER watch AFTER UPDATE OF covered ON log_index_state BEGIN SELECT 1; END", "INSERT INTO log(k) VALUES ('late'), ('other')")
         if rename:
             execute(db, "ALTER TABLE log_index RENAME TO i", "ALTER TABLE i RENAME TO log_index")
         expect(same(db, "SELECT id FROM {t} WHERE k = 'late'"), 1)

@@ -130,7 +130,7 @@ STATEMENTS = {
         "SELECT count(*) FROM log_index", "SELECT count(*) FROM log_index WHERE trace = 'trace77'",
         "SELECT count(*) FROM log_index WHERE message LIKE '%of 3%'", "SELECT count(*) FROM log_index WHERE n BETWEEN 1 AND 2",
         "SELECT count(*) FROM log AS a JOIN log_index AS b ON b.trace = a.trace WHERE a.id % 300 = 0",
-        "SELECT * FROM log_index ORDER BY trace LIMIT 5", "SELECT note FROM log_index_state",
+        "SELECT * FROM log_index ORDER BY trace LIMIT 5", "SELECT covered FROM log_index_state",
         "INSERT INTO log_index(log_index) VALUES ('merge')", "INSERT INTO log_index(log_index) VALUES ('rebuild')",
         "INSERT INTO log_index(log_index) VALUES ('integrity-check')", "DROP TABLE log_index",
         "ALTER TABLE log_index RENAME TO renamed", "CREATE VIRTUAL TABLE another USING bloom_index(log, message LIKE)",

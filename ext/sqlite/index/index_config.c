@@ -35,18 +35,29 @@ static index_record record_open(const uint8_t *bytes, size_t num_bytes, uint64_t
   return opened;
 }
 
-/* Ends a record that is written.  Sets *bytes, to be freed in any case, and *checksum. */
-static int record_finish(index_record *record, char **bytes, int *num_bytes,
-                         uint64_t *checksum){
+/* Ends a record that is written, sets *checksum, and runs SQL on NAME_state with ?1, the record,
+** and ?2, *covered or NULL. */
+static int record_write(index_record *record, bloom_index *index, const char *format,
+                        const sqlite3_int64 *covered, uint64_t *checksum){
+  sqlite3_stmt *write = NULL;
   uint8_t end[8];
-  int rc;
+  int num_bytes, rc;
+  char *bytes;
   *checksum = bloom_xxh64((const uint8_t *)sqlite3_str_value(record->out),
                           (size_t)sqlite3_str_length(record->out));
   bloom_store64_le(end, *checksum);
   sqlite3_str_append(record->out, (const char *)end, sizeof(end));
   rc = record->rc==SQLITE_OK ? sqlite3_str_errcode(record->out) : record->rc;
-  *num_bytes = sqlite3_str_length(record->out);
-  *bytes = sqlite3_str_finish(record->out);
+  num_bytes = sqlite3_str_length(record->out);
+  bytes = sqlite3_str_finish(record->out);
+  if( rc==SQLITE_OK ){
+    rc = bloom_sql_prepare(index->connection, &write, format, index->schema, index->name);
+  }
+  if( rc==SQLITE_OK ) rc = sqlite3_bind_blob(write, 1, bytes, num_bytes, SQLITE_STATIC);
+  if( rc==SQLITE_OK && covered ) rc = sqlite3_bind_int64(write, 2, *covered);
+  if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, write);
+  rc = bloom_sql_end(write, rc);
+  sqlite3_free(bytes);
   return rc;
 }
 
@@ -240,13 +251,6 @@ static void config_record(index_record *record, index_config *config, int *is_of
     if( is_read && record->rc==SQLITE_OK ) record_expect(record, config_set_equality(key));
   }
   if( is_read ) record_expect(record, record->next==record->end);
-}
-
-/* Sets *bytes, to be freed in any case, to the record of a configuration, and config->checksum. */
-static int config_print(index_config *config, char **bytes, int *num_bytes){
-  index_record record = {.out = sqlite3_str_new(NULL)};
-  config_record(&record, config, NULL);
-  return record_finish(&record, bytes, num_bytes, &config->checksum);
 }
 
 /* Sets *bytes, to be freed in any case, to the stored record.  SQLITE_OK; SQLITE_ERROR if there is
@@ -517,18 +521,11 @@ int bloom_index_layout_read(bloom_index *index, const index_layout **layout){
 /* Writes the row of NAME_state, with its configuration from the start: in a transaction SQLite does
 ** not undo what a command did before it failed. */
 int bloom_index_state_insert(bloom_index *index){
-  sqlite3_stmt *insert = NULL;
-  char *config;
-  int num_bytes, rc = config_print(&index->config, &config, &num_bytes);
-  if( rc==SQLITE_OK ){
-    rc = bloom_sql_prepare(index->connection, &insert,
-                           "INSERT OR REPLACE INTO \"%w\".\"%w_state\"(rowid, config)"
-                           " VALUES (1, ?1)", index->schema, index->name);
-  }
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_blob(insert, 1, config, num_bytes, SQLITE_STATIC);
-  if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, insert);
-  rc = bloom_sql_end(insert, rc);
-  sqlite3_free(config);
+  index_record record = {.out = sqlite3_str_new(NULL)};
+  int rc;
+  config_record(&record, &index->config, NULL);
+  rc = record_write(&record, index, "INSERT OR REPLACE INTO \"%w\".\"%w_state\"(rowid, config)"
+                    " VALUES (1, ?1)", NULL, &index->config.checksum);
   if( rc!=SQLITE_OK ) return rc;
   return bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_state\" WHERE rowid <> 1",
                        index->schema, index->name);
@@ -549,23 +546,11 @@ sqlite3_int64 bloom_index_layout_bytes(const bloom_index *index, const index_lay
 
 int bloom_index_layout_write(bloom_index *index, index_layout *layout){
   index_record record = {.out = sqlite3_str_new(NULL)};
-  sqlite3_stmt *update = NULL;
   uint64_t ignored;
-  char *bytes;
-  int num_bytes, rc;
+  int rc;
   layout_record(&record, &index->config, layout);
-  rc = record_finish(&record, &bytes, &num_bytes, &ignored);
-  if( rc==SQLITE_OK ){
-    rc = bloom_sql_prepare(index->connection, &update,
-                           "UPDATE \"%w\".\"%w_state\" SET covered = ?1, layout = ?2, note = NULL,"
-                           " bytes = ?3", index->schema, index->name);
-  }
-  if( rc==SQLITE_OK && layout->has_covered ) rc = sqlite3_bind_int64(update, 1, layout->covered);
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_blob(update, 2, bytes, num_bytes, SQLITE_STATIC);
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(update, 3, bloom_index_layout_bytes(index, layout));
-  if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, update);
-  rc = bloom_sql_end(update, rc);
-  sqlite3_free(bytes);
+  rc = record_write(&record, index, "UPDATE \"%w\".\"%w_state\" SET layout = ?1, covered = ?2",
+                    layout->has_covered ? &layout->covered : NULL, &ignored);
   if( rc==SQLITE_OK ) index->number = layout->number;
   return rc;
 }

@@ -162,18 +162,13 @@ static int info_count_rows(info_cursor *info, const bloom_index *index, const in
 
 /* Adds the bytes of a table of spans or zones, in whole pages of 4 KB. */
 static int info_add_bytes(info_cursor *info, const bloom_index *index, char *table){
-  sqlite3_stmt *row = NULL;
   sqlite3_int64 num_bytes = 0;
-  int rc = SQLITE_NOMEM;
-  if( table ) rc = bloom_sql_prepare(info->connection, &row, "SELECT t.data FROM \"%w\".\"%w\""
-                                     " AS t", index->schema, table);
+  const int rc = table ? bloom_sql_integer(info->connection, &num_bytes, "SELECT"
+                                           " sum(length(t.data)) FROM \"%w\".\"%w\" AS t",
+                                           index->schema, table) : SQLITE_NOMEM;
   sqlite3_free(table);
-  while( rc==SQLITE_OK && (rc = bloom_sql_step(info->connection, row))==SQLITE_ROW ){
-    num_bytes += sqlite3_column_bytes(row, 0);
-    rc = SQLITE_OK;
-  }
   info->numbers[COLUMN_BYTES] += (num_bytes + 4095) / 4096 * 4096;
-  return bloom_sql_end(row, rc);
+  return rc;
 }
 
 static int info_find_bytes(info_cursor *info, const bloom_index *index, const index_layout *layout){

@@ -9,9 +9,8 @@
 **
 ** A heap has zones, and entries of directories, by the first key in the order that they may have.
 ** When its turn comes an entry of a directory is replaced by the zones of its row.  A zone which
-** reaches beyond the end of a slice goes back into the heap, and is read again for the next slice.
-** Rows that are not merged are read for each slice.  Where that costs too much, one last slice has
-** all the rest.
+** reaches beyond the end of a slice is read again for the next one, and so are, for each slice, the
+** rows that are not merged.  Where that costs too much, one last slice has all the rest.
 **
 ** Where rows are changed between two slices, the next slice is the last one, and reads all ids up
 ** to the one that was the last at the beginning.  A changed row may come twice then, or not at all,
@@ -69,7 +68,8 @@ struct index_slices {
   sqlite3_int64 last;               /* the last id at the beginning */
   uint64_t layout_hash;             /* at the beginning, */
   int num_changes;                  /* and the connection's total changes */
-  order_items heap, taken;
+  order_items heap;
+  order_items taken;                /* of the current slice; then those that reach beyond it */
   double slice_rows;                /* least candidates of the next slice */
   double num_unmerged;              /* about how many rows are not merged */
   double most_again;                /* how many rows may still be read again */
@@ -320,7 +320,6 @@ static int order_take(index_slices *order, const index_layout *layout){
   double num_rows = 0, again = 0;
   size_t i;
   int rc = SQLITE_OK;
-  taken->num_items = 0;
   while( rc==SQLITE_OK ){
     const order_item top = heap->num_items>0 ? heap->list[0] : (order_item){.num_rows = 0};
     if( heap->num_items>0 && num_rows>=order->slice_rows && !order->end.is_set ){
@@ -345,7 +344,6 @@ static int order_take(index_slices *order, const index_layout *layout){
       continue;
     }
     rc = items_append(taken, &top);
-    if( order->begin.is_set && bloom_zone_compare(&top.from, &order->begin.at)<=0 ) continue;
     num_rows += top.num_rows;
   }
   order->most_again -= again;
@@ -353,19 +351,20 @@ static int order_take(index_slices *order, const index_layout *layout){
   return rc;
 }
 
-/* Sets the slice to the ids of zones that were taken, and of rows that are not merged; puts zones
-** that reach beyond its end back into the heap. */
+/* Sets the slice to the ids of zones that were taken, and of rows that are not merged; keeps the
+** zones that reach beyond its end. */
 static int order_make_slice(index_slices *order){
-  const order_bound *end = &order->end;
-  size_t i;
+  order_items *taken = &order->taken;
+  size_t num_open = 0, i;
   int rc = SQLITE_OK;
-  for(i=0; i<order->taken.num_items && rc==SQLITE_OK; i++){
-    order_item item = order->taken.list[i];
+  for(i=0; i<taken->num_items && rc==SQLITE_OK; i++){
+    const order_item item = taken->list[i];
     rc = bloom_index_intervals_add(&order->slice, item.ids.first, item.ids.last);
-    if( rc!=SQLITE_OK || !end->is_set || bloom_zone_compare(&item.to, &end->at)<0 ) continue;
-    if( bloom_zone_compare(&item.from, &end->at)<0 ) item.from = end->at;
-    rc = items_push(&order->heap, &item);
+    if( order->end.is_set && bloom_zone_compare(&item.to, &order->end.at)>=0 ){
+      taken->list[num_open++] = item;
+    }
   }
+  taken->num_items = num_open;
   bloom_index_intervals_sort(&order->slice);
   if( rc==SQLITE_OK ) rc = bloom_index_intervals_intersect(&order->slice, &order->merged);
   if( rc==SQLITE_OK ) rc = bloom_index_intervals_unite(&order->slice, &order->unmerged);

@@ -22,8 +22,8 @@
 static const struct {
   const char *suffix, *columns, *form;
 } tables_first[INDEX_NUM_TABLES] = {
-  {"state", "(covered INTEGER, note TEXT, bytes INTEGER, config BLOB, layout BLOB)",
-   "(covered INTEGER*note TEXT*config BLOB, layout BLOB*)"},
+  {"state", "(covered INTEGER, config BLOB, layout BLOB)",
+   "(covered INTEGER*config BLOB, layout BLOB*)"},
   {"changed", INDEX_CHANGED_COLUMNS, INDEX_CHANGED_COLUMNS},
   {"spans", INDEX_DATA_COLUMN, INDEX_DATA_COLUMN}
 };
@@ -155,12 +155,7 @@ int bloom_index_tables_drop(bloom_index *index, int num_tables){
 }
 
 int bloom_index_tables_upgrade(bloom_index *index){
-  int i, rc = bloom_sql_run(index->connection, "SELECT s.bytes FROM \"%w\".\"%w_state\" AS s",
-                            index->schema, index->name);
-  if( rc==SQLITE_ERROR ){
-    rc = bloom_sql_run(index->connection, "ALTER TABLE \"%w\".\"%w_state\" ADD COLUMN"
-                       " bytes INTEGER", index->schema, index->name);
-  }
+  int i, rc = SQLITE_OK;
   /* SQLite drops no table while a command runs. */
   for(i=bloom_index_num_tables(index); i<tables_num_all(&index->config) - 1 && rc==SQLITE_OK; i++){
     const index_table table = tables_get(&index->config, i);
