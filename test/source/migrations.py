@@ -16,7 +16,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
 import tools  # noqa: E402
-from cases import (PLANS_SAY, Skip, case, command, each, error_of, execute, expect, fails, is_uncertain, is_whole, main,  # noqa: E402
+from cases import (PLANS_SAY, Skip, command, each, error_of, execute, expect, fails, is_uncertain, is_whole, main,  # noqa: E402
                    no_false_negative, note, one, plan, rebuild_makes_it_whole, slow, test, triggers_of)
 
 # The filters over a table of people, and the keys of each.
@@ -123,10 +123,11 @@ WAYS = {
 }
 
 
-def by_hand(files, way, inside, legacy, held, other):
+@each(WAYS.keys(), {"alone": False, "in a transaction": True}, {"": False, "legacy_alter_table": True}, {"": False, "statements held": True})
+def by_hand(files, way, inside, legacy, held):
     db = peopled(files, cached_statements=128 if held else 0)
     all_true(db)
-    watcher = files.connect() if other else None
+    watcher = files.connect() if held else None
     if watcher is not None:
         all_true(watcher)
     if legacy:
@@ -158,15 +159,6 @@ def by_hand(files, way, inside, legacy, held, other):
     for name in *FILTERS, "person_index":
         db.execute("DROP TABLE " + name)
     expect(triggers_of(db, "person"), [])
-
-
-for way in WAYS:
-    for inside in False, True:
-        for legacy in False, True:
-            for held in False, True:
-                name = "%s, %s%s%s" % (way, "in a transaction" if inside else "alone", ", legacy_alter_table" if legacy else "",
-                                       ", statements held" if held else "")
-                case(by_hand, name, way, inside, legacy, held, held)
 
 
 @test

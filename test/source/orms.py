@@ -11,7 +11,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
 import tools  # noqa: E402
-from cases import Skip, case, column, command, execute, expect, is_uncertain, main, note  # noqa: E402
+from cases import Skip, column, command, each, execute, expect, is_uncertain, main, note  # noqa: E402
 
 NODE_MODULES = os.path.join(tools.TOP, "build", "orms", "node_modules")
 RECIPES = os.path.join(tools.TOP, "examples", "recipes", "README.md")
@@ -83,6 +83,9 @@ def has_node(*packages):
             raise Skip(package + " (npm)")
 
 
+with_bloom_or_without = each({"with bloom": True, "without": False})
+
+
 def make(files):
     db = files.connect()
     execute(db, "CREATE TABLE people(id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, k TEXT)", "INSERT INTO people(k) VALUES ('a'), ('b')",
@@ -112,6 +115,7 @@ def recipe(tool):
     return row
 
 
+@with_bloom_or_without
 def active_record(files, load):
     make(files)
     line = recipe("Rails").split("`")[1].replace("log_index", "t_(filter|index)")
@@ -128,6 +132,7 @@ def active_record(files, load):
     made_again(files)
 
 
+@with_bloom_or_without
 def peewee(files, load):
     make(files)
     try:
@@ -140,6 +145,7 @@ def peewee(files, load):
     made_again(files)
 
 
+@with_bloom_or_without
 def knex(files, load):
     has_node("knex", "better-sqlite3")
     make(files)
@@ -147,6 +153,7 @@ def knex(files, load):
     made_again(files)
 
 
+@with_bloom_or_without
 def typeorm(files, load):
     has_node("typeorm", "better-sqlite3")
     make(files)
@@ -155,6 +162,7 @@ def typeorm(files, load):
     made_again(files)
 
 
+@each({"without": False})
 def drizzle_kit(files, load):
     has_node("drizzle-kit", "drizzle-orm", "better-sqlite3")
     make(files)
@@ -177,11 +185,6 @@ def drizzle_kit(files, load):
     expect([kit("migrate"), kit("generate", ".notNull()"), kit("migrate", ".notNull()")], [0, 0, 0])
     made_again(files)
 
-
-for test in active_record, peewee, knex, typeorm:
-    for load in False, True:
-        case(test, "%s, %s" % (test.__name__, "with bloom" if load else "without"), load)
-case(drizzle_kit, "drizzle_kit", False)
 
 if __name__ == "__main__":
     sys.exit(main())

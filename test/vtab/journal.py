@@ -21,7 +21,17 @@ def unmerged(files, **options):
     return db
 
 
-def after(files, what):
+MERGE, INSERT = "INSERT INTO f(f) VALUES ('merge=100')", "INSERT INTO t(k) VALUES ('late {}')"
+
+
+@each({
+    "a merge": (MERGE,), "an INSERT": (INSERT,), "INSERT, look-up": (INSERT, "look"),
+    "INSERT, look-up, ROLLBACK": ("BEGIN", INSERT, "look", "ROLLBACK"),
+    "INSERT, look-up, ROLLBACK TO": ("SAVEPOINT s", INSERT, "look", "ROLLBACK TO s", "ROLLBACK"),
+    "a merge, INSERT, look-up, ROLLBACK": ("BEGIN", MERGE, INSERT, "look", "ROLLBACK"),
+    "a merge, then INSERT, look-up, ROLLBACK": (MERGE, "BEGIN", INSERT, "look", "ROLLBACK"),
+    "many INSERTs and look-ups, ROLLBACK": ("BEGIN", *([INSERT, "look"] * 50), "ROLLBACK")})
+def after(files, *what):
     """The first look-up of each connection after something that leaves most of the journal as it was."""
     db = unmerged(files)
     other = files.connect()
@@ -42,17 +52,6 @@ def after(files, what):
                 expect(one(each, "SELECT count(*) FROM f('late %d')" % turn), 0, "a key that ROLLBACK took")
     is_whole(db)
     is_whole(other)
-
-
-MERGE, INSERT = "INSERT INTO f(f) VALUES ('merge=100')", "INSERT INTO t(k) VALUES ('late {}')"
-for name, *statements in (
-        ("a merge", MERGE), ("an INSERT", INSERT), ("INSERT, look-up", INSERT, "look"),
-        ("INSERT, look-up, ROLLBACK", "BEGIN", INSERT, "look", "ROLLBACK"),
-        ("INSERT, look-up, ROLLBACK TO", "SAVEPOINT s", INSERT, "look", "ROLLBACK TO s", "ROLLBACK"),
-        ("a merge, INSERT, look-up, ROLLBACK", "BEGIN", MERGE, INSERT, "look", "ROLLBACK"),
-        ("a merge, then INSERT, look-up, ROLLBACK", MERGE, "BEGIN", INSERT, "look", "ROLLBACK"),
-        ("many INSERTs and look-ups, ROLLBACK", "BEGIN", *([INSERT, "look"] * 50), "ROLLBACK")):
-    case(after, name, statements)
 
 
 @each([(), (MERGE,), (MERGE, "VACUUM")])
@@ -173,6 +172,7 @@ ARGS = {"a column": ("t, k", "SELECT k FROM t"), "columns": ("t, (k, n)", "SELEC
 COLUMNS = "id INTEGER PRIMARY KEY, k TEXT, n INTEGER, other"
 
 
+@each({name: args for name, (args, _) in ARGS.items()})
 def of_other_columns(files, args):
     """An UPDATE of a column that the filter does not have runs no trigger, nor does one of the rowid."""
     db = filtered(files, args, columns=COLUMNS)
@@ -182,6 +182,7 @@ def of_other_columns(files, args):
         expect(len(programs), int(sql.startswith("INSERT")), sql)  # INSERT has its own
 
 
+@each(ARGS)
 def of_its_columns(files, args, keys):
     """However a statement sets a column of the filter, its trigger hears of it."""
     db = filtered(files, args, columns=COLUMNS + ", UNIQUE (k, n)")
@@ -208,6 +209,7 @@ def of_its_columns(files, args, keys):
     is_whole(db, 'SELECT z AS k FROM kid', "g")
 
 
+@each(ARGS)
 def of_1_2_0(files, args, keys):
     """Triggers without OF are as certain; 'rebuild' makes those of now."""
     db = filtered(files, args, columns=COLUMNS)
@@ -225,12 +227,6 @@ def of_1_2_0(files, args, keys):
     expect(column(db, "SELECT sql FROM sqlite_master WHERE type = 'trigger' ORDER BY rowid"), texts)
     execute(db, "ALTER TABLE f RENAME TO g", "DROP TABLE g")
     expect(column(db, "SELECT name FROM sqlite_master WHERE type = 'trigger'"), [])
-
-
-for name, (args, keys) in ARGS.items():
-    case(of_other_columns, name, args)
-    case(of_its_columns, name, args, keys)
-    case(of_1_2_0, name, args, keys)
 
 
 if __name__ == "__main__":
