@@ -244,7 +244,7 @@ DOUBTS = {
     "the guard is gone": lambda db: db.execute("DROP TRIGGER log_index_guard"),
     "a newer trigger": lambda db: db.execute("CREATE TRIGGER mine BEFORE UPDATE ON log WHEN new.k = 'stop' BEGIN SELECT RAISE(IGNORE); END"),
     "a column is gone": lambda db: execute(db, "DROP TRIGGER log_index_after_update", "DROP TRIGGER log_index_before_update", "ALTER TABLE log DROP COLUMN k"),
-    "an entry is gone": lambda db: (db.execute("DELETE FROM log_index_entries1"), db.execute("SELECT * FROM log_index WHERE k = 'x'").fetchall()),
+    "an entry is gone": lambda db: (db.execute("DELETE FROM log_index_entries3"), db.execute("SELECT * FROM log_index WHERE message LIKE '%absent%'").fetchall()),
     "the layout is damaged": lambda db: db.execute("UPDATE log_index_state SET layout = zeroblob(100)"),
     "covered is another's": lambda db: db.execute("UPDATE log_index_state SET covered = covered + 1"),
 }

@@ -142,7 +142,7 @@ def a_rebuild_that_fails_changes_nothing(files):
     edit_schema(db, "k TEXT", "k BLOB")
     db.close()
     db = files.connect()
-    db.execute("CREATE TRIGGER refusal BEFORE INSERT ON log_index_entries1 BEGIN SELECT RAISE(ABORT, 'refused'); END")
+    db.execute("CREATE TRIGGER refusal BEFORE INSERT ON log_index_zones2 BEGIN SELECT RAISE(ABORT, 'refused'); END")
     fails(db, "INSERT INTO log_index(log_index) VALUES ('rebuild')", "refused")
     plan_says(db, "has another type")
     same(db, "k = 'key77'")

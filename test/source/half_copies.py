@@ -195,7 +195,7 @@ def pasted_for_an_index(files, obstacles, wanted, schema="main", left=(), table=
     "a trigger on its notes": (["CREATE TRIGGER mine AFTER INSERT ON i_changed BEGIN SELECT 1; END"], ["trigger mine is in the way of i: ", "DROP TRIGGER mine", "DROP TRIGGER i_guard"]),
     "another table": (["DROP TABLE i_changed", "CREATE TABLE i_changed(x)"], ["table i_changed is in the way of i: DROP TRIGGER i_after_insert; ", "ALTER TABLE i_changed RENAME TO i_changed_kept"]),
     "tables are gone": (["DROP TABLE i_changed", "DROP TABLE i_spans"], []),
-    "nothing tells whose entries they are": (["DROP TABLE i_state"], ["table i_entries1, ", "DROP TRIGGER i_after_insert; ", "ALTER TABLE i_spans RENAME TO i_spans_kept"])})
+    "nothing tells whose entries they are": (["DROP TABLE i_state"], ["table i_entries2, ", "DROP TRIGGER i_after_insert; ", "ALTER TABLE i_spans RENAME TO i_spans_kept"])})
 def over_a_half_copy_of_an_index(files, obstacles, wanted):
     """Writers stop at a trigger whose table is gone, which no SQL prevents: what is pasted drops that first."""
     copy = half(files, ".clone")
