@@ -9,13 +9,12 @@
 #include "../debug.h"
 #include "../numeric.h"
 
-/* The number of hashes in a batch, a multiple of the lanes: so many that a call of the kernel is
-** cheap, so few that the processor begins a batch while it still sets the bits of the last one. */
-#define LEVELDB_ADD_HASHES 32
-_Static_assert(LEVELDB_ADD_HASHES%BLOOM_LEVELDB_MAX_LANES==0, "a batch fills the lanes");
+/* The number of hashes in a batch: so many that a call of the kernel is cheap, so few that the
+** processor begins a batch while it still sets the bits of the last one. */
+#define LEVELDB_ADD_HASHES ((size_t)32)
 
-/* How many hashes ahead the next ones are fetched into the cache. */
-#define LEVELDB_PREFETCH_HASHES 512
+/* A filter of fewer bytes lies in a cache. */
+#define LEVELDB_CACHE_BYTES ((size_t)1 << 22)
 
 void bloom_leveldb_clear(const bloom_shape *shape, uint8_t *filter){
   assert( shape->num_bytes>=BLOOM_LEVELDB_MIN_BYTES );
@@ -32,76 +31,28 @@ static inline uint32_t get_bit(const uint8_t *bits, uint32_t position){
   return (uint32_t)bits[position/8] >> (position%8) & 1;
 }
 
-/* Fetches hashes that will be needed soon.  The processor reads ahead by itself only to the end of
-** a page: without this, a pass over hashes in main memory takes three times as long. */
-static inline void prefetch_hashes(const uint32_t *hashes, size_t num_hashes){
-#if defined(__GNUC__)
-  if( num_hashes<LEVELDB_PREFETCH_HASHES + LEVELDB_ADD_HASHES ) return;
-  __builtin_prefetch(hashes + LEVELDB_PREFETCH_HASHES);
-  __builtin_prefetch(hashes + LEVELDB_PREFETCH_HASHES + LEVELDB_ADD_HASHES/2);
-#else
-  (void)hashes, (void)num_hashes;
-#endif
-}
-
-/* Copies a run's last hashes to batch, with copies of the last one up to a multiple of the
-** lanes, and returns their number. */
-static size_t fill_lanes(uint32_t *batch, const uint32_t *hashes, size_t num_hashes){
-  memcpy(batch, hashes, num_hashes * sizeof(*batch));
-  for(; num_hashes%BLOOM_LEVELDB_MAX_LANES; num_hashes++) batch[num_hashes] = batch[num_hashes-1];
-  return num_hashes;
-}
-
-/* Sets the bits of all hashes; if part is not NULL, only those that lie in it. */
-static void add_part(const bloom_leveldb_kernels *kernels, const bloom_shape *shape,
-                     const bloom_leveldb_part *part, uint8_t *filter, const bloom_hash_run *run){
-  const bloom_leveldb_divisor divisor = bloom_leveldb_divisor_of(shape->num_slots);
-  uint32_t batch[LEVELDB_ADD_HASHES];
-  uint32_t positions[LEVELDB_ADD_HASHES * BLOOM_LEVELDB_MAX_PROBES];
-  assert( shape->num_probes<=BLOOM_LEVELDB_MAX_PROBES );
-  for(; run; run=run->next){
-    const uint32_t *hashes = run->hashes;
-    size_t num_left = run->num_hashes;
-    while( num_left ){
-      const int is_full = num_left>=LEVELDB_ADD_HASHES;
-      const size_t num_hashes = is_full ? LEVELDB_ADD_HASHES : fill_lanes(batch, hashes, num_left);
-      size_t num_positions, i;
-      prefetch_hashes(hashes, num_left);
-      num_positions = kernels->positions(part, divisor, shape->num_probes,
-                                         is_full ? hashes : batch, num_hashes, positions);
-      assert( num_positions<=num_hashes*shape->num_probes );
-      for(i=0; i<num_positions; i++) set_bit(filter, positions[i]);
-      if( !is_full ) break;
-      hashes += LEVELDB_ADD_HASHES;
-      num_left -= LEVELDB_ADD_HASHES;
-    }
-  }
-}
-
-/* Adds hashes; to a filter larger than a cache part after part, each in a pass over all hashes.
-** Computing the positions again costs less than fetching lines from all over the filter, unless the
-** hashes are so few that hardly a line would be fetched twice. */
+/* Sets the bits of all hashes.  The lines of a batch are fetched together: in a filter that no
+** cache holds the processor waits for many at once. */
 void bloom_leveldb_add_by(const bloom_leveldb_kernels *kernels, const bloom_shape *shape,
                           uint8_t *filter, const bloom_hash_run *runs){
-  const uint64_t num_bits = shape->num_slots;
-  const uint64_t max_part_bits = (uint64_t)kernels->max_part_bytes * 8;
-  const uint64_t num_parts = (num_bits + max_part_bits - 1) / max_part_bits;
-  const uint64_t part_bits = (num_bits + num_parts - 1) / num_parts;
-  const uint64_t num_lines = num_bits / 512;
-  uint64_t num_hashes = 0;
-  const bloom_hash_run *run;
-  uint64_t begin;
-  assert( num_bits>0 && shape->num_probes>0 && shape->num_probes<=BLOOM_LEVELDB_MAX_PROBES );
-  for(run=runs; run; run=run->next) num_hashes += run->num_hashes;
-  if( num_parts==1 || num_hashes * shape->num_probes < 2 * num_lines ){
-    add_part(kernels, shape, NULL, filter, runs);
-    return;
-  }
-  for(begin=0; begin<num_bits; begin+=part_bits){
-    const uint64_t num_left = num_bits - begin;
-    const bloom_leveldb_part part = {(uint32_t)begin,
-                                     (uint32_t)(num_left<part_bits ? num_left : part_bits)};
-    add_part(kernels, shape, &part, filter, runs);
+  const bloom_leveldb_divisor divisor = bloom_leveldb_divisor_of(shape->num_slots);
+  uint32_t positions[LEVELDB_ADD_HASHES * BLOOM_LEVELDB_MAX_PROBES];
+  const int is_large = shape->num_bytes>LEVELDB_CACHE_BYTES;
+  assert( shape->num_probes>0 && shape->num_probes<=BLOOM_LEVELDB_MAX_PROBES );
+  for(; runs; runs=runs->next){
+    size_t begin, num_hashes, i;
+    for(begin=0; begin<runs->num_hashes; begin+=num_hashes){
+      num_hashes = runs->num_hashes - begin;
+      if( num_hashes>LEVELDB_ADD_HASHES ) num_hashes = LEVELDB_ADD_HASHES;
+      kernels->positions(divisor, shape->num_probes, (const uint32_t *)runs->hashes + begin,
+                         num_hashes, positions);
+#if defined(__GNUC__)
+      for(i=0; is_large && i<num_hashes*shape->num_probes; i++){
+        __builtin_prefetch(filter + positions[i]/8, 1);
+      }
+#endif
+      for(i=0; i<num_hashes*shape->num_probes; i++) set_bit(filter, positions[i]);
+    }
   }
 }
 

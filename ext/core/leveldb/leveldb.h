@@ -80,9 +80,6 @@ static inline uint32_t bloom_leveldb_hash_int64(int64_t value){
 ** processor and its system support.
 */
 
-/* The number of hashes that AVX2 handles side by side. */
-#define BLOOM_LEVELDB_MAX_LANES 8
-
 /*
 ** x mod num_bits without a division.
 ** With reciprocal = floor((2^32 - 1) / num_bits) the quotient x * reciprocal / 2^32
@@ -116,35 +113,17 @@ static inline uint32_t bloom_leveldb_delta(uint32_t hash){
   return hash >> 17 | hash << 15;
 }
 
-/* The positions begin .. begin+num_bits-1, which one pass over the hashes sets; num_bits
-** is above 0, begin + num_bits at most 2^32. */
-typedef struct bloom_leveldb_part {
-  uint32_t begin;
-  uint32_t num_bits;
-} bloom_leveldb_part;
-
-static inline uint32_t bloom_leveldb_is_in(uint32_t position, bloom_leveldb_part part){
-  return position - part.begin < part.num_bits; /* wraps around if position < begin */
-}
-
 typedef struct bloom_leveldb_kernels {
   const char *name;
-
-  /* Larger filters are written part after part.  A pass costs positions() of all hashes and saves
-  ** cache misses, so the faster positions() is, the smaller parts may be.  8 MB, 2,048 pages, is
-  ** what a large TLB reaches, and hardly slower than what an L2 cache holds. */
-  uint32_t max_part_bytes;
 
   /* 1 if this processor and its system can run this row; NULL: every one that it is built
   ** for can. */
   int (*is_supported)(void);
 
-  /* Writes the positions of all probes of all hashes, in an order of its own: those that lie
-  ** in *part, or, if that is NULL, all.  Returns their number.  num_hashes is a multiple of
-  ** BLOOM_LEVELDB_MAX_LANES; positions[] has room for all positions. */
-  size_t (*positions)(const bloom_leveldb_part *part, bloom_leveldb_divisor divisor,
-                      uint32_t num_probes,
-                      const uint32_t *hashes, size_t num_hashes, uint32_t *positions);
+  /* Writes the positions of all probes of all hashes, num_hashes * num_probes, in an order of its
+  ** own. */
+  void (*positions)(bloom_leveldb_divisor divisor, uint32_t num_probes,
+                    const uint32_t *hashes, size_t num_hashes, uint32_t *positions);
 } bloom_leveldb_kernels;
 
 extern const bloom_leveldb_kernels bloom_leveldb_kernels_scalar;

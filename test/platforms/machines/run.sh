@@ -145,7 +145,7 @@ has_flags() {
   for flag in "$@"; do grep -qw "$flag" /proc/cpuinfo 2>/dev/null || return; done
 }
 best_kernels=
-if has_flags avx2 bmi2 popcnt; then best_kernels=avx2; fi
+if has_flags avx2; then best_kernels=avx2; fi
 
 work=$top
 mkdir -p $work || exit 1
