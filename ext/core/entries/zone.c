@@ -233,12 +233,6 @@ int bloom_zone_row_unpack(const uint8_t *bytes, size_t num_bytes, uint64_t numbe
 
 /* -- Asking --------------------------------------------------------------------------------- */
 
-bloom_zone_span bloom_zone_asked(bloom_zone_operator comparison, bloom_zone_span asked){
-  if( comparison==BLOOM_ZONE_BELOW ) asked.min = bloom_zone_everything.min;
-  if( comparison==BLOOM_ZONE_ABOVE ) asked.max = bloom_zone_everything.max;
-  return asked;
-}
-
 size_t bloom_zone_sort(bloom_zone_span *spans, size_t num_spans){
   size_t gap = 1, i, j, num_left = 0;
   while( gap<num_spans/3 ) gap = 3*gap + 1;

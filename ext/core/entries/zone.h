@@ -50,11 +50,6 @@ typedef enum bloom_zone_order {
   BLOOM_ZONE_BINARY, BLOOM_ZONE_NOCASE, BLOOM_ZONE_RTRIM
 } bloom_zone_order;
 
-/* What is asked: =, < or <=, > or >=. */
-typedef enum bloom_zone_operator {
-  BLOOM_ZONE_EQUAL, BLOOM_ZONE_BELOW, BLOOM_ZONE_ABOVE
-} bloom_zone_operator;
-
 /* -- Keys --------------------------------------------------------------------------------- */
 
 /* Returns the key of a REAL, which is no NaN; is_inexact: and those of the REALs next to it. */
@@ -126,9 +121,6 @@ int bloom_zone_row_unpack(const uint8_t *bytes, size_t num_bytes, uint64_t numbe
                           bloom_zone *zones);
 
 /* -- Asking --------------------------------------------------------------------------------- */
-
-/* Returns the range of keys of all values for which `value comparison asked` may be true. */
-bloom_zone_span bloom_zone_asked(bloom_zone_operator comparison, bloom_zone_span asked);
 
 /* Sorts spans, joins those that overlap, and leaves out empty ones.  Returns how many are left. */
 size_t bloom_zone_sort(bloom_zone_span *spans, size_t num_spans);

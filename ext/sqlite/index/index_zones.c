@@ -87,34 +87,21 @@ static uint32_t zones_next_block(const zones_search *search, uint32_t block){
   return search->within ? bloom_index_blocks_next(search->within, block) : block;
 }
 
-/* Sets *met to the zones of a row that meet the tests and have blocks that may be added, a bit for
-** each. */
-static int zones_meet_row(const zones_search *search, index_zone_level level, uint32_t number,
-                          uint32_t *met){
+/* Adds blocks of a row's zones, or of the rows of a directory's entries, that meet the tests. */
+/* NOLINTNEXTLINE(misc-no-recursion): of a directory once */
+static int zones_add_row(const zones_search *search, index_zone_level level, uint32_t number){
   const index_generation *generation = search->generation;
   const uint32_t blocks_lg = generation->zone_lg + (level==INDEX_ZONES ? 0 : BLOOM_ZONES_LG);
   bloom_zone zones[BLOOM_ZONES_PER_ROW];
   uint32_t i;
   int rc = bloom_index_zones_read(search->index, generation, search->key, level, number, zones);
-  *met = 0;
   for(i=0; i<BLOOM_ZONES_PER_ROW && rc==SQLITE_OK; i++){
-    const uint32_t first = (number*BLOOM_ZONES_PER_ROW + i) << blocks_lg;
-    const uint32_t last = first + (1u << blocks_lg) - 1;
-    if( first>>INDEX_SPAN_LG<generation->num_spans && zones_next_block(search, first)<=last
-     && zones_pass(&zones[i], search->tests, search->num_tests, search->key) ) *met |= 1u << i;
-  }
-  return rc;
-}
-
-/* Adds the blocks of a row's zones that meet the tests. */
-static int zones_add_row(const zones_search *search, uint32_t number){
-  const uint32_t zone_lg = search->generation->zone_lg;
-  uint32_t met, i;
-  int rc = zones_meet_row(search, INDEX_ZONES, number, &met);
-  for(i=0; i<BLOOM_ZONES_PER_ROW && rc==SQLITE_OK; i++){
-    const uint32_t first = (number*BLOOM_ZONES_PER_ROW + i) << zone_lg;
+    const uint32_t zone = number*BLOOM_ZONES_PER_ROW + i, first = zone << blocks_lg;
     uint32_t block = zones_next_block(search, first);
-    for(; met >> i & 1 && block>>zone_lg==first>>zone_lg && rc==SQLITE_OK;
+    if( first>>INDEX_SPAN_LG>=generation->num_spans || block>>blocks_lg!=zone
+     || !zones_pass(&zones[i], search->tests, search->num_tests, search->key) ) continue;
+    if( level==INDEX_ZONE_DIRECTORY ) rc = zones_add_row(search, INDEX_ZONES, zone);
+    for(; level==INDEX_ZONES && block>>blocks_lg==zone && rc==SQLITE_OK;
         block=zones_next_block(search, block + 1)){
       rc = bloom_index_blocks_add_all(search->result, block, block);
     }
@@ -127,16 +114,13 @@ int bloom_index_zones_look_up(bloom_index *index, const index_generation *genera
                               const index_block_set *within, index_block_set *result){
   const zones_search search = {index, generation, key, tests, num_tests, within, result};
   const uint32_t blocks_lg = generation->zone_lg + 2*BLOOM_ZONES_LG;
-  uint32_t block = 0, met, i;
+  uint32_t block = 0;
   int rc = SQLITE_OK;
   assert( index->config.keys[key].is_range && generation->zone_lg<=INDEX_SPAN_LG );
   while( rc==SQLITE_OK
         && (block = zones_next_block(&search, block))>>INDEX_SPAN_LG<generation->num_spans ){
     const uint32_t number = block >> blocks_lg;
-    rc = zones_meet_row(&search, INDEX_ZONE_DIRECTORY, number, &met);
-    for(i=0; i<BLOOM_ZONES_PER_ROW && rc==SQLITE_OK; i++){
-      if( met >> i & 1 ) rc = zones_add_row(&search, number*BLOOM_ZONES_PER_ROW + i);
-    }
+    rc = zones_add_row(&search, INDEX_ZONE_DIRECTORY, number);
     block = (number + 1) << blocks_lg;
   }
   return rc;
@@ -212,14 +196,13 @@ static int zones_ask_value(const bloom_index *index, const index_condition *cond
   const bloom_column_kind kind = index->config.keys[test->key].equality.kind;
   const int type = sqlite3_value_type(value);
   const int is_number = type==SQLITE_INTEGER || type==SQLITE_FLOAT, is_text = type==SQLITE_TEXT;
-  const bloom_zone_operator comparison
-    = condition->kind==INDEX_LT || condition->kind==INDEX_LE ? BLOOM_ZONE_BELOW
-    : condition->kind==INDEX_GT || condition->kind==INDEX_GE ? BLOOM_ZONE_ABOVE : BLOOM_ZONE_EQUAL;
+  const int is_below = condition->kind==INDEX_LT || condition->kind==INDEX_LE;
+  const int is_above = condition->kind==INDEX_GT || condition->kind==INDEX_GE;
   bloom_zone_span *next = test->spans + test->num_spans, *span;
   int rc = SQLITE_OK;
   /* SQLite makes `>= '1.5e-'` of LIKE '1.5e-%', which finds numbers.  It compares a REAL as a text
   ** with as many digits as the connection has chosen, which a copy of the value does not know. */
-  if( (is_text && kind!=BLOOM_COLUMN_TEXT && comparison==BLOOM_ZONE_ABOVE
+  if( (is_text && kind!=BLOOM_COLUMN_TEXT && is_above
        && bloom_index_begins_number(sqlite3_value_text(value)))
    || (type==SQLITE_FLOAT && kind==BLOOM_COLUMN_TEXT
        && bloom_db_real_digits(index->connection->db)!=BLOOM_USUAL_REAL_DIGITS) ){
@@ -238,8 +221,7 @@ static int zones_ask_value(const bloom_index *index, const index_condition *cond
    || (is_number && kind==BLOOM_COLUMN_TEXT) ){
     sqlite3_value *copy = sqlite3_value_dup(value);
     /* LIKE 'begin%' finds ill-formed texts, too, outside of the range that SQLite makes of it. */
-    rc = copy ? zone_text(index, test->key, copy, comparison!=BLOOM_ZONE_EQUAL, next)
-        : SQLITE_NOMEM;
+    rc = copy ? zone_text(index, test->key, copy, is_below || is_above, next) : SQLITE_NOMEM;
     if( rc==SQLITE_OK && sqlite3_stricmp(condition->collation, "NOCASE")==0 ){
       zone_widen_case(copy, next);
     }
@@ -247,7 +229,8 @@ static int zones_ask_value(const bloom_index *index, const index_condition *cond
     sqlite3_value_free(copy);
   }
   for(span=test->spans+test->num_spans; span<next; span++){
-    *span = bloom_zone_asked(comparison, *span);
+    if( is_below ) span->min = bloom_zone_everything.min;
+    if( is_above ) span->max = bloom_zone_everything.max;
   }
   test->num_spans = (size_t)(next - test->spans);
   return rc;
