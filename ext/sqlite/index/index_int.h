@@ -189,6 +189,13 @@ void bloom_index_statements_forget(bloom_index *index, int are_all);
 int bloom_index_statement_integer(bloom_index *index, int use, sqlite3_int64 *number,
                                   const char *format, ...);
 
+/* Begins to use index->facts: forgets those that are not of the content that the database has now,
+** as far as SQLite tells.  What is known then holds until the method ends. */
+void bloom_index_see(bloom_index *index);
+
+/* Notes a fact that was just read, after bloom_index_see() in the same method. */
+void bloom_index_note(bloom_index *index, index_fact fact);
+
 /* Fails with a message, a format and its arguments: SQLITE_ERROR or SQLITE_NOMEM. */
 #define bloom_index_fail(index, ...) bloom_fail_vtab(&(index)->base.zErrMsg, __VA_ARGS__)
 

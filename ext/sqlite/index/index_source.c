@@ -309,21 +309,6 @@ static int source_check(bloom_index *index){
 
 /* -- Beginning a method --------------------------------------------------------------------- */
 
-void bloom_index_see(bloom_index *index){
-  index_facts *facts = &index->facts;
-  unsigned number = 0;
-  facts->state = index->is_steady
-    ? bloom_db_content(index->connection->db, index->schema, &number) : BLOOM_CONTENT_UNKNOWN;
-  if( facts->state==BLOOM_CONTENT_UNKNOWN || number!=facts->content ) facts->known = 0;
-  facts->content = number;
-}
-
-void bloom_index_note(bloom_index *index, index_fact fact){
-  /* Between two transactions another connection may have written. */
-  if( index->facts.state==BLOOM_CONTENT_NUMBERED ) bloom_index_see(index);
-  if( index->facts.state!=BLOOM_CONTENT_UNKNOWN ) index->facts.known |= (unsigned)fact;
-}
-
 /* No version of a schema, which has 32 bits. */
 #define INDEX_NO_VERSION INT64_MIN
 

@@ -45,13 +45,6 @@ typedef enum index_need {
   INDEX_NEED_CHECK   /* and the source as it is now, whatever the version: of commands */
 } index_need;
 
-/* Begins to use index->facts: forgets those that are not of the content that the database has now,
-** as far as SQLite tells.  What is known then holds until the method ends. */
-void bloom_index_see(bloom_index *index);
-
-/* Notes a fact that was just read, after bloom_index_see() in the same method. */
-void bloom_index_note(bloom_index *index, index_fact fact);
-
 /* Sets index->letter_bytes.  The encoding of a database never changes. */
 int bloom_index_learn_encoding(bloom_index *index);
 

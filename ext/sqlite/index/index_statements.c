@@ -1,8 +1,9 @@
 /*
-** Compiled statements that the table object keeps for the next look-up.
+** Compiled statements that the table object keeps for the next look-up, and what it knows of the
+** file's content.
 **
-** Each is reset when it is given back, and delays no COMMIT, VACUUM or DROP then.  SQLite compiles
-** it again by itself where the schema changed.  xDisconnect frees them all.
+** Each statement is reset when it is given back, and delays no COMMIT, VACUUM or DROP then.  SQLite
+** compiles it again by itself where the schema changed.  xDisconnect frees them all.
 **
 ** If an authorizer hid something when a statement was compiled, that stays hidden after the
 ** authorizer is gone, and SQLite does not tell.  So a statement is freed at the next plan, unless
@@ -136,6 +137,23 @@ int bloom_index_statement_integer(bloom_index *index, int use, sqlite3_int64 *nu
   if( is_found ) *number = sqlite3_column_int64(row, 0);
   bloom_index_statement_give_back(index, row, is_found);
   return rc==SQLITE_ROW || rc==SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+/* -- Facts of the content ------------------------------------------------------------------- */
+
+void bloom_index_see(bloom_index *index){
+  index_facts *facts = &index->facts;
+  unsigned number = 0;
+  facts->state = index->is_steady
+    ? bloom_db_content(index->connection->db, index->schema, &number) : BLOOM_CONTENT_UNKNOWN;
+  if( facts->state==BLOOM_CONTENT_UNKNOWN || number!=facts->content ) facts->known = 0;
+  facts->content = number;
+}
+
+void bloom_index_note(bloom_index *index, index_fact fact){
+  /* Between two transactions another connection may have written. */
+  if( index->facts.state==BLOOM_CONTENT_NUMBERED ) bloom_index_see(index);
+  if( index->facts.state!=BLOOM_CONTENT_UNKNOWN ) index->facts.known |= (unsigned)fact;
 }
 
 /* -- Failures -------------------------------------------------------------------------------- */
