@@ -21,11 +21,17 @@ CREATE TABLE many(id INTEGER PRIMARY KEY, part TEXT);
 INSERT INTO many(part) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300) SELECT i % 3 FROM n;
 CREATE INDEX many_by_part ON many(part);
 CREATE VIRTUAL TABLE many_k USING bloom_index(many, part);
+-- Blocks of several sizes.
+CREATE TABLE spread(id INTEGER PRIMARY KEY, k TEXT);
+INSERT INTO spread WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 500) SELECT CASE WHEN i > 400 THEN i << 50 ELSE i END, printf('%0100d', i) FROM c;
+CREATE VIRTUAL TABLE spread_k USING bloom_index(spread, k);
+INSERT INTO spread_k(spread_k) VALUES ('merge');
 CREATE VIEW missed AS
   SELECT 'followed_k misses ' || k FROM followed f WHERE NOT EXISTS (SELECT 1 FROM followed_k i WHERE i.k = f.k AND i.id = f.id)
   UNION ALL SELECT 'followed_k misses ' || k || ' by its zones' FROM followed f WHERE id % 9 = 3 AND NOT EXISTS (SELECT 1 FROM followed_k i WHERE i.k BETWEEN f.k AND f.k AND i.id = f.id)
   UNION ALL SELECT 'followed_k misses the text of ' || id FROM followed f WHERE id % 9 = 6
     AND NOT EXISTS (SELECT 1 FROM followed_k i WHERE i.part LIKE '%' || substr(f.part, 100, 20) || '%' AND i.id = f.id)
+  UNION ALL SELECT 'spread_k misses ' || id FROM spread s WHERE id % 50 = 3 AND NOT EXISTS (SELECT 1 FROM spread_k i WHERE i.k = s.k AND i.id = s.id)
   UNION ALL SELECT name || ' is left of a CREATE' FROM sqlite_master WHERE name LIKE 'filled%' AND NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'filled');
 
 ----
@@ -65,6 +71,11 @@ COMMIT;
 ----
 INSERT INTO followed_k(followed_k) VALUES ('rebuild');
 INSERT INTO followed_k(followed_k) VALUES ('integrity-check');
+
+----
+INSERT INTO spread_k(spread_k) VALUES ('rebuild');
+SELECT count(*) FROM spread_k WHERE k IN (printf('%0100d', 7), printf('%0100d', 340), printf('%0100d', 450)) AND id < 1 << 60;
+INSERT INTO spread_k(spread_k) VALUES ('integrity-check');
 
 ----
 BEGIN;
