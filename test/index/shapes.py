@@ -169,7 +169,7 @@ def tokens_grow_with_the_table(files):
     insert(db, 48001, 49000)
     command(db, "merge")
     expect(number_of(db), number)
-    is_nearly_rebuilt(db, 1.3, 1.5)
+    is_nearly_rebuilt(db, 1.3, 2.5)  # a join is half done, whose sources are 16 runs
 
 
 # -- Numbers among texts -------------------------------------------------------------------------------------

@@ -511,7 +511,7 @@ static void entries_note_skip(bloom_entries_writer *writer, uint64_t id, uint32_
   uint32_t i;
   if( writer->lists_per_skip==0 || writer->num_lists==0 ) return;
   if( id - writer->first>UINT32_MAX ) writer->lists_per_skip = writer->num_skips = 0;
-  else if( writer->num_lists%writer->lists_per_skip==0 ){
+  else if( (writer->num_lists & (writer->lists_per_skip - 1))==0 ){
     writer->skip_deltas[writer->num_skips] = (uint32_t)(id - writer->first);
     writer->skip_offsets[writer->num_skips] = (uint16_t)offset;
     writer->num_skips++;

@@ -129,6 +129,10 @@ static index_span spans_key_of(sqlite3_int64 id, uint32_t shift){
   return (index_span){.key = bloom_index_block_of(number, INDEX_SPAN_LG), .shift = shift};
 }
 
+static int spans_is(const index_spans *spans, uint32_t number, index_span wanted){
+  return spans->list[number].key==wanted.key && spans->list[number].shift==wanted.shift;
+}
+
 int bloom_index_spans_divide(index_spans *spans, sqlite3_int64 id, uint32_t shift, uint32_t *span){
   *span = spans->num_spans;
   return spans_append(spans, spans_key_of(id, shift));
@@ -141,10 +145,13 @@ int bloom_index_spans_add(index_spans *spans, sqlite3_int64 id, uint32_t *block)
   for(; left>0 && span==spans->num_spans; left&=left - 1){
     const uint32_t its_shift = bloom_num_low_zeros64(left);
     const index_span wanted = spans_key_of(id, its_shift);
-    const uint32_t at = bloom_index_spans_find(spans, its_shift, wanted.key);
-    const index_span *found = at<spans->num_spans ? &spans->list[spans->by_key[at]] : NULL;
-    if( found==NULL || found->key!=wanted.key || found->shift!=its_shift ) continue;
-    span = spans->by_key[at];
+    uint32_t number = spans->num_spans - 1; /* mostly it is the newest one */
+    if( !spans_is(spans, number, wanted) ){
+      const uint32_t at = bloom_index_spans_find(spans, its_shift, wanted.key);
+      if( at==spans->num_spans || !spans_is(spans, spans->by_key[at], wanted) ) continue;
+      number = spans->by_key[at];
+    }
+    span = number;
     shift = its_shift;
   }
   if( span==spans->num_spans ) rc = spans_append(spans, spans_key_of(id, shift));

@@ -194,10 +194,10 @@ static int merge_look_before(index_merge_state *merge, int generation, sqlite3_i
 
 /* Adds the entries and zones of a row.  Divides its block before if that has too many rows, or if
 ** the row follows on those of a smaller block. */
-static int merge_add_next(index_merge_state *merge, int generation, sqlite3_stmt *row){
+static int merge_add_next(index_merge_state *merge, int generation, sqlite3_int64 id,
+                          sqlite3_stmt *row){
   merge_generation *of = &merge->generations[generation];
   const index_spans *spans = of->spans;
-  const sqlite3_int64 id = sqlite3_column_int64(row, 0);
   uint32_t block, shift, of_last;
   int is_same, rc = of->num_in_block==0 ? merge_look_before(merge, generation, id) : SQLITE_OK;
   if( rc==SQLITE_OK ) rc = bloom_index_spans_add(of->spans, id, &block);
@@ -229,9 +229,9 @@ static int merge_add_next(index_merge_state *merge, int generation, sqlite3_stmt
 }
 
 /* Adds a row.  is_new: its id is above `covered`. */
-static int merge_add_row(index_merge_state *merge, sqlite3_stmt *row, int is_new){
+static int merge_add_row(index_merge_state *merge, sqlite3_int64 id, sqlite3_stmt *row,
+                         int is_new){
   index_layout *layout = &merge->layout;
-  const sqlite3_int64 id = sqlite3_column_int64(row, 0);
   if( id<layout->first ) layout->first = id;
   if( is_new ){
     layout->covered = id;
@@ -239,7 +239,7 @@ static int merge_add_row(index_merge_state *merge, sqlite3_stmt *row, int is_new
   }
   layout->num_rows++; /* of a changed row, too: it may be new, with a low id */
   merge->num_taken++;
-  return merge_add_next(merge, layout->num_generations==2 && id<=layout->bound, row);
+  return merge_add_next(merge, layout->num_generations==2 && id<=layout->bound, id, row);
 }
 
 /* Adds the rows that are noted as changed, at most *num_left. */
@@ -260,7 +260,7 @@ static int merge_changed_rows(index_merge_state *merge, sqlite3_int64 *num_left)
     sqlite3_bind_int64(row, 1, id);
     rc = bloom_sql_step(index->connection, row);
     /* SQLITE_DONE: the row is gone. */
-    if( rc==SQLITE_ROW ) rc = merge_add_row(merge, row, 0);
+    if( rc==SQLITE_ROW ) rc = merge_add_row(merge, id, row, 0);
     else if( rc==SQLITE_DONE ) rc = SQLITE_OK;
     sqlite3_reset(row);
     merge->done_until = id;
@@ -281,10 +281,12 @@ static int merge_rows_from(index_merge_state *merge, sqlite3_int64 first, sqlite
   if( rc==SQLITE_OK && is_again ) rc = sqlite3_bind_int64(rows, 2, merge->layout.covered);
   merge->generations[is_again].num_in_block = 0; /* changed rows were elsewhere */
   for(; rc==SQLITE_OK && max_rows>0; max_rows--){
+    sqlite3_int64 id;
     rc = bloom_sql_step(merge->index->connection, rows);
     if( rc!=SQLITE_ROW ) break;
-    rc = is_again ? merge_add_next(merge, 1, rows) : merge_add_row(merge, rows, 1);
-    if( is_again ) merge->layout.bound = sqlite3_column_int64(rows, 0);
+    id = sqlite3_column_int64(rows, 0);
+    rc = is_again ? merge_add_next(merge, 1, id, rows) : merge_add_row(merge, id, rows, 1);
+    if( is_again ) merge->layout.bound = id;
   }
   *are_all = rc==SQLITE_DONE;
   merge_keep_words(merge, rc);

@@ -14,7 +14,7 @@
 
 /* Fewer are sorted by qsort(). */
 #define PAIRS_FEW 4096
-#define PAIRS_DIGIT_BITS 11
+#define PAIRS_DIGIT_BITS 12
 
 /* A chain of chunks: 4 bytes, the place of the next one, and 60 of gaps, 7 bits each. */
 #define PAIRS_CHUNK_BYTES 64
