@@ -54,7 +54,7 @@ def goes_on(db):
     for text in "merge", "integrity-check", "rebuild", "integrity-check":
         command(db, "i", text)
         all_true(db)
-    expect(note(db, "i_state"), None)
+    expect(note(db, "bloom_index_info('i')"), None)
     fill(db, 200, "Later")
     all_true(db)
     expect(db.execute("PRAGMA integrity_check").fetchall(), [("ok",)])

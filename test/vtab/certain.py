@@ -197,7 +197,7 @@ def filters_are_certain_together(files):
             is_whole(db, keys, name)
         command(db, "i", "merge")
         command(db, "i", "integrity-check")
-        expect(note(db, "i_state"), None)
+        expect(note(db, "bloom_index_info('i')"), None)
 
 
 @test
