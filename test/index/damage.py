@@ -626,19 +626,6 @@ def types_and_collations(files):
 
 
 @test
-def a_row_cannot_be_written(files):
-    """A trigger refuses the first row of entries, or a later one."""
-    db = make(files.connect(), 4000, "k")
-    for row in "1", "new.rowid > (SELECT max(rowid) FROM log_index_entries1)":
-        db.execute("CREATE TEMP TRIGGER stop BEFORE INSERT ON log_index_entries1 WHEN %s BEGIN SELECT RAISE(FAIL, 'stop'); END" % row)
-        fails(db, "INSERT INTO log_index(log_index) VALUES ('rebuild')", "stop")
-        db.execute("DROP TRIGGER stop")
-        is_right(db)
-        command(db, "merge")
-        is_sound(db)
-
-
-@test
 def a_check_is_interrupted(files):
     """It says so, at whatever step."""
     db = make(files.connect(), 6000)
