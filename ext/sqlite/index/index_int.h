@@ -15,8 +15,8 @@
 /*
 ** A column that is indexed: what the configuration says of it, and where it is in the source now.
 **
-** A new kind of token has a flag here, its word in args_read_column() and its bit in config_print()
-** and config_parse(); bloom_index_pairs_add() stores its tokens, conditions_does_serve() says which
+** A new kind of token has a flag here, its word in args_read_column() and its bit in
+** config_record(); bloom_index_pairs_add() stores its tokens, conditions_does_serve() says which
 ** conditions they serve, and candidates_find() looks for them.
 */
 typedef struct index_key {

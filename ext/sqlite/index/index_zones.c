@@ -283,7 +283,7 @@ struct index_zone_merge {
 
 int bloom_index_zones_start(bloom_index *index, const index_generation *generation, int key,
                             index_zone_merge **result){
-  index_zone_merge *merge = sqlite3_malloc64(sizeof(*merge));
+  index_zone_merge *merge = bloom_malloc_zeros(sizeof(*merge));
   assert( index->config.keys[key].is_range );
   *result = merge;
   if( merge==NULL ) return SQLITE_NOMEM;
@@ -292,7 +292,6 @@ int bloom_index_zones_start(bloom_index *index, const index_generation *generati
   merge->key = key;
   merge->num_directories = bloom_index_zones_num_directories(generation);
   merge->levels[0].number = merge->levels[1].number = UINT32_MAX;
-  merge->levels[0].is_changed = merge->levels[1].is_changed = 0;
   return SQLITE_OK;
 }
 
