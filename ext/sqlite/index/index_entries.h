@@ -66,14 +66,14 @@ typedef struct index_key_layout {
   index_run runs[INDEX_ROOM_RUNS];
 } index_key_layout;
 
-/* Entries whose blocks have one size. */
+/* Entries with the blocks, tokens and lists of one choice: bloom_index_choose(). */
 typedef struct index_generation {
   uint32_t place;      /* 0 or 1: which rows of NAME_spans, lists and zones are its own */
   uint32_t shift;      /* of ids, unless blocks are divided */
   uint32_t zone_lg;    /* a zone has 2^zone_lg blocks, at most a span */
   uint32_t block_rows; /* rows of a block, about */
   uint32_t num_spans;
-  uint64_t spans_hash; /* of their keys: bloom_index_spans_hash() */
+  uint64_t spans_hash; /* of all of them: bloom_index_spans_hash() */
   uint64_t num_built;  /* rows when shift, hash_bits and lists were chosen */
   uint64_t num_rows;   /* rows merged since it was begun; a changed row counts again */
   index_key_layout keys[INDEX_MAX_KEYS];
