@@ -49,8 +49,9 @@ int bloom_command_run(sqlite3_vtab *table, sqlite3_value *value){
   }
   rc = module->check(table, BLOOM_CHECK_COMMAND, &finding);
   if( rc==SQLITE_OK && finding ){
-    bloom_fail_vtab(&table->zErrMsg, "%s", finding);
-    rc = SQLITE_CORRUPT_VTAB;
+    bloom_forget_message(table);
+    table->zErrMsg = finding; /* without a copy, for which there may be no memory */
+    return SQLITE_CORRUPT_VTAB;
   }
   sqlite3_free(finding);
   return rc;
