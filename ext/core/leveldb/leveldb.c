@@ -37,21 +37,22 @@ void bloom_leveldb_add_by(const bloom_leveldb_kernels *kernels, const bloom_shap
                           uint8_t *filter, const bloom_hash_run *runs){
   const bloom_leveldb_divisor divisor = bloom_leveldb_divisor_of(shape->num_slots);
   uint32_t positions[LEVELDB_ADD_HASHES * BLOOM_LEVELDB_MAX_PROBES];
+  const uint32_t num_probes = shape->num_probes;
   const int is_large = shape->num_bytes>LEVELDB_CACHE_BYTES;
-  assert( shape->num_probes>0 && shape->num_probes<=BLOOM_LEVELDB_MAX_PROBES );
+  assert( num_probes>0 && num_probes<=BLOOM_LEVELDB_MAX_PROBES );
   for(; runs; runs=runs->next){
-    size_t begin, num_hashes, i;
+    size_t begin, num_hashes;
     for(begin=0; begin<runs->num_hashes; begin+=num_hashes){
-      num_hashes = runs->num_hashes - begin;
-      if( num_hashes>LEVELDB_ADD_HASHES ) num_hashes = LEVELDB_ADD_HASHES;
-      kernels->positions(divisor, shape->num_probes, (const uint32_t *)runs->hashes + begin,
-                         num_hashes, positions);
+      const size_t num_left = runs->num_hashes - begin;
+      size_t num_positions, i;
+      num_hashes = num_left<LEVELDB_ADD_HASHES ? num_left : LEVELDB_ADD_HASHES;
+      num_positions = num_hashes * num_probes;
+      kernels->positions(divisor, num_probes, (const uint32_t *)runs->hashes + begin, num_hashes,
+                         positions);
 #if defined(__GNUC__)
-      for(i=0; is_large && i<num_hashes*shape->num_probes; i++){
-        __builtin_prefetch(filter + positions[i]/8, 1);
-      }
+      for(i=0; is_large && i<num_positions; i++) __builtin_prefetch(filter + positions[i]/8, 1);
 #endif
-      for(i=0; i<num_hashes*shape->num_probes; i++) set_bit(filter, positions[i]);
+      for(i=0; i<num_positions; i++) set_bit(filter, positions[i]);
     }
   }
 }
