@@ -28,8 +28,8 @@ static inline uint32_t has_probe2(const bloom_shape *shape){
   return shape->num_probes>2 && shape->num_bits>=PROBE2_MIN_BITS;
 }
 
-/* Returns 1 unless all keys' probe 2 have the same few positions, as where 65537 divides the bits:
-** then it sets none, and all hashes find theirs set. */
+/* Returns 1 if keys have a probe 2 whose positions differ.  Where 65537 divides the bits, all keys
+** have the same few: it sets no other bits, and each hash finds its own set. */
 static inline int probe2_is_spread(const bloom_shape *shape){
   return has_probe2(shape) && shape->num_bits%PROBE2_STEP!=0;
 }

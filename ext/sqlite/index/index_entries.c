@@ -123,7 +123,7 @@ int bloom_index_spans_read(bloom_index *index, const index_layout *layout,
   return rc;
 }
 
-/* Returns the span of smaller or larger blocks that has an id. */
+/* Returns the span whose blocks have 2^shift ids and one of which has an id. */
 static index_span spans_key_of(sqlite3_int64 id, uint32_t shift){
   const sqlite3_int64 number = bloom_index_block_of(id, shift);
   return (index_span){.key = bloom_index_block_of(number, INDEX_SPAN_LG), .shift = shift};

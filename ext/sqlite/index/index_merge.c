@@ -168,7 +168,8 @@ static int merge_divide(index_merge_state *merge, int generation, sqlite3_int64 
   return bloom_sql_end(rows, rc);
 }
 
-/* Sets of the rows before an id what a larger merge would know that had added them before it. */
+/* Sets what is known of the rows that were added last, from the source: they are those before an
+** id, as far back as they are in one block. */
 static int merge_look_before(index_merge_state *merge, int generation, sqlite3_int64 id){
   bloom_index *index = merge->index;
   merge_generation *of = &merge->generations[generation];
