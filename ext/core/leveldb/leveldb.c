@@ -38,7 +38,6 @@ void bloom_leveldb_add_by(const bloom_leveldb_kernels *kernels, const bloom_shap
   const bloom_leveldb_divisor divisor = bloom_leveldb_divisor_of(shape->num_slots);
   uint32_t positions[LEVELDB_ADD_HASHES * BLOOM_LEVELDB_MAX_PROBES];
   const uint32_t num_probes = shape->num_probes;
-  const int is_large = shape->num_bytes>LEVELDB_CACHE_BYTES;
   assert( num_probes>0 && num_probes<=BLOOM_LEVELDB_MAX_PROBES );
   for(; runs; runs=runs->next){
     size_t begin, num_hashes;
@@ -50,7 +49,9 @@ void bloom_leveldb_add_by(const bloom_leveldb_kernels *kernels, const bloom_shap
       kernels->positions(divisor, num_probes, (const uint32_t *)runs->hashes + begin, num_hashes,
                          positions);
 #if defined(__GNUC__)
-      for(i=0; is_large && i<num_positions; i++) __builtin_prefetch(filter + positions[i]/8, 1);
+      for(i=0; shape->num_bytes>LEVELDB_CACHE_BYTES && i<num_positions; i++){
+        __builtin_prefetch(filter + positions[i]/8, 1);
+      }
 #endif
       for(i=0; i<num_positions; i++) set_bit(filter, positions[i]);
     }

@@ -22,7 +22,7 @@
 
 static int args_refuse_option(bloom_index *index, bloom_token name){
   const int is_of_1_2 = bloom_token_is(name, "bits_per_block") || bloom_token_is(name, "probes");
-  return bloom_index_fail(index, "bloom_index: there is no option %.*s%s", (int)name.num_chars,
+  return BLOOM_INDEX_FAIL(index, "bloom_index: there is no option %.*s%s", (int)name.num_chars,
                           name.text, is_of_1_2 ? " any more: blocks and tokens have the size that"
                           " the table needs" : "");
 }
@@ -39,12 +39,12 @@ static int args_read_column(bloom_index *index, bloom_token name, index_config *
   }
   if( is_range ) word = bloom_token_after(word);
   if( !bloom_token_is_name(name) || word.num_chars ){
-    return bloom_index_fail(index,
+    return BLOOM_INDEX_FAIL(index,
                            "bloom_index: after the table come columns, each with LIKE, LIKE REGEXP "
                            "or RANGE behind it or not, not: %s", name.text);
   }
   if( config->num_keys==INDEX_MAX_KEYS ){
-    return bloom_index_fail(index, "bloom_index: at most %d columns can be indexed",
+    return BLOOM_INDEX_FAIL(index, "bloom_index: at most %d columns can be indexed",
                             INDEX_MAX_KEYS);
   }
   key = &config->keys[config->num_keys++];
@@ -78,7 +78,7 @@ static int args_read(bloom_index *index, int num_args, const char *const *texts,
         rc = args_read_column(index, first, config);
       }
     }else if( !bloom_token_is_name(first) || bloom_token_after(first).num_chars ){
-      rc = bloom_index_fail(index,
+      rc = BLOOM_INDEX_FAIL(index,
                            "bloom_index: argument 1 must be the name of a table, not: %s; write "
                            "bloom_index(table, column, ...)", texts[i]);
     }else{
@@ -87,7 +87,7 @@ static int args_read(bloom_index *index, int num_args, const char *const *texts,
     }
   }
   if( rc==SQLITE_OK && config->num_keys==0 ){
-    rc = bloom_index_fail(index,
+    rc = BLOOM_INDEX_FAIL(index,
                          "bloom_index: which columns of which table?  bloom_index(table, column, "
                          "column LIKE, column RANGE, ...)");
   }
@@ -261,11 +261,11 @@ static int index_make(bloom_index *index){
 ** rowid. */
 static int index_name_check(bloom_index *index, const char *name){
   if( bloom_source_find(&index->columns, name)>=0 ){
-    return bloom_index_fail(index, "bloom_index: the index cannot be called %s: a column of the"
+    return BLOOM_INDEX_FAIL(index, "bloom_index: the index cannot be called %s: a column of the"
                                    " table is", name);
   }
   if( !bloom_source_is_rowid_name(name) ) return SQLITE_OK;
-  return bloom_index_fail(index, "bloom_index: the index cannot be called %s: the rowid is", name);
+  return BLOOM_INDEX_FAIL(index, "bloom_index: the index cannot be called %s: the rowid is", name);
 }
 
 /* Reads the source of a new index, and sets config.source to its name as the schema has it. */
@@ -304,19 +304,19 @@ static int index_create(sqlite3 *db, void *connection, int num_args, const char 
   if( rc==SQLITE_OK ) rc = index_read_source(index);
   if( rc==SQLITE_OK && index->config.is_unmerged
      && bloom_source_find(&index->columns, "unmerged")>=0 ){
-    rc = bloom_index_fail(index, "bloom_index: table %s has a column unmerged, which is an option,"
+    rc = BLOOM_INDEX_FAIL(index, "bloom_index: table %s has a column unmerged, which is an option,"
                                  " too: write it in quotes to index it", index->config.source);
   }
   if( rc==SQLITE_OK ) rc = bloom_index_config_set(index);
   if( rc==SQLITE_OK ) rc = index_name_check(index, index->name);
   if( rc==SQLITE_OK ) rc = index_declare(index);
   if( rc==SQLITE_OK && index->command_column<0 ){
-    rc = bloom_index_fail(index, "bloom_index: %s has %d columns, as many as SQLite takes, and one"
+    rc = BLOOM_INDEX_FAIL(index, "bloom_index: %s has %d columns, as many as SQLite takes, and one"
                                  " more is needed for the commands",
                           index->config.source, index->columns.num_columns);
   }
   if( rc==SQLITE_OK && bloom_sql_has_two_writers(index->connection) ){
-    rc = bloom_index_fail(index, "bloom_index: %s cannot be made while another statement of this"
+    rc = BLOOM_INDEX_FAIL(index, "bloom_index: %s cannot be made while another statement of this"
                                  " connection writes", index->name);
   }
   if( rc==SQLITE_OK ) rc = index_make(index);
@@ -399,7 +399,7 @@ static int index_rename(sqlite3_vtab *vtab, const char *new_name){
 static int index_say_read_only(bloom_index *index){
   const int rc = bloom_index_begin(index, INDEX_NEED_SOURCE);
   if( bloom_sql_is_fatal(rc) || index->damage ) return rc;
-  return bloom_index_fail(index, "bloom_index: %s is read only: write to table %s", index->name,
+  return BLOOM_INDEX_FAIL(index, "bloom_index: %s is read only: write to table %s", index->name,
                           index->columns.name ? index->columns.name : index->config.source);
 }
 

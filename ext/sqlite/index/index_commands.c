@@ -39,7 +39,7 @@ int bloom_index_reset(bloom_index *index){
 int bloom_index_begin_command(bloom_index *index){
   const int rc = bloom_index_begin(index, INDEX_NEED_CHECK);
   if( rc!=SQLITE_OK || index->source.has_tables ) return rc;
-  return bloom_index_fail(index, "bloom_index: tables of %s are gone: drop it and create it again",
+  return BLOOM_INDEX_FAIL(index, "bloom_index: tables of %s are gone: drop it and create it again",
                           index->name);
 }
 
@@ -60,7 +60,7 @@ static int commands_check_rebuild(bloom_index *index){
   if( rc==SQLITE_OK && doubt ) rc = bloom_sql_may_be_mid_write(index->connection, &is_mid_write);
   sqlite3_free(doubt);
   if( rc!=SQLITE_OK || !is_mid_write ) return rc;
-  return bloom_index_fail(index, "bloom_index: %s cannot be rebuilt by a trigger, or while another"
+  return BLOOM_INDEX_FAIL(index, "bloom_index: %s cannot be rebuilt by a trigger, or while another"
                                  " statement of this connection writes", index->name);
 }
 
@@ -123,7 +123,7 @@ static int merge_heal(bloom_index *index, const char *doubt, sqlite3_int64 max_r
   const int rc = commands_check_rebuild(index);
   if( rc!=SQLITE_OK ) return rc;
   if( !index->source.can_heal ){
-    return bloom_index_fail(index, "bloom_index: %s: %s", index->name, doubt);
+    return BLOOM_INDEX_FAIL(index, "bloom_index: %s: %s", index->name, doubt);
   }
   return commands_rebuild(index, max_rows);
 }

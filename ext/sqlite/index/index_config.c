@@ -166,7 +166,7 @@ static int config_renew_key(bloom_index *index, index_key *key){
   key->is_virtual = column && column->is_virtual;
   key->doubt = NULL;
   if( column && !config_set_equality(key) ){
-    return bloom_index_fail(index, "bloom_index: column %s of table %s has collation %s; use"
+    return BLOOM_INDEX_FAIL(index, "bloom_index: column %s of table %s has collation %s; use"
                                    " BINARY, NOCASE or RTRIM", name, index->config.source,
                             collation);
   }
@@ -191,18 +191,18 @@ int bloom_index_config_set(bloom_index *index){
     index_key *key = &config->keys[i];
     key->column = bloom_source_find(&index->columns, key->name);
     if( key->column<0 ){
-      return bloom_index_fail(index, "bloom_index: there is no column %s in table %s",
+      return BLOOM_INDEX_FAIL(index, "bloom_index: there is no column %s in table %s",
                              key->name, config->source);
     }
     if( key->column==index->columns.id_column && !key->is_like ){
-      return bloom_index_fail(index,
+      return BLOOM_INDEX_FAIL(index,
                              "bloom_index: column %s is the INTEGER PRIMARY KEY, which finds its "
                              "row by itself", key->name);
     }
     for(j=0; j<i; j++){
       if( config->keys[j].column==key->column && config->keys[j].is_like==key->is_like
          && config->keys[j].is_range==key->is_range ){
-        return bloom_index_fail(index, "bloom_index: column %s is named twice", key->name);
+        return BLOOM_INDEX_FAIL(index, "bloom_index: column %s is named twice", key->name);
       }
     }
   }
@@ -380,7 +380,7 @@ static void layout_record_key(index_record *record, const index_key *key,
     num_targets += of_key->runs[i].role==INDEX_RUN_TARGET;
     num_in_layout += of_key->runs[i].role==INDEX_RUN_IN_LAYOUT;
   }
-  record_expect(record, num_targets<=1 && num_in_layout<=(of_key->hash_bits>0));
+  record_expect(record, num_targets<=1 && num_in_layout<=(of_key->hash_bits>0 ? 1u : 0u));
 }
 
 static void layout_record_generation(index_record *record, const index_config *config,

@@ -340,11 +340,13 @@ int bloom_index_run_add(const index_column *column, uint32_t end_block, index_ru
   return bloom_index_run_delete(column->index, column->key, slot, 0, INDEX_LAST_LIST);
 }
 
-/* Returns how many bytes a row in the layout may have: all columns of keys have the same share. */
+/* Returns how many bytes a row in the layout may have, of an index with a column of keys: all of
+** these have the same share. */
 static size_t run_max_bytes_in_layout(const index_config *config){
   size_t num_columns = 0;
   int i;
   for(i=0; i<config->num_keys; i++) num_columns += bloom_index_has_hashes(&config->keys[i]) ? 1 : 0;
+  assert( num_columns>0 );
   return INDEX_LAYOUT_ROW_BYTES/num_columns;
 }
 

@@ -197,7 +197,7 @@ void bloom_index_see(bloom_index *index);
 void bloom_index_note(bloom_index *index, index_fact fact);
 
 /* Fails with a message, a format and its arguments: SQLITE_ERROR or SQLITE_NOMEM. */
-#define bloom_index_fail(index, ...) bloom_fail_vtab(&(index)->base.zErrMsg, __VA_ARGS__)
+#define BLOOM_INDEX_FAIL(index, ...) bloom_fail_vtab(&(index)->base.zErrMsg, __VA_ARGS__)
 
 /* Returns rc, and sets the table's message for it, if one is due and there is none yet.  Functions
 ** that fail return SQLite's code alone; each method ends with this. */

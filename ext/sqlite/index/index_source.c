@@ -190,7 +190,7 @@ int bloom_index_source_read(bloom_index *index, const char *table, int is_create
   int rc = bloom_source_read(index_follower(index), table, is_create, source);
   if( rc==SQLITE_OK && is_create ) rc = bloom_source_refuse_shadow(index_follower(index), table);
   if( rc!=SQLITE_OK || source->id_name ) return rc;
-  return bloom_index_fail(index, "bloom_index: table %s has no rowid that can be named, being"
+  return BLOOM_INDEX_FAIL(index, "bloom_index: table %s has no rowid that can be named, being"
                                  " WITHOUT ROWID or having columns rowid, _rowid_ and oid: make it"
                                  " with an INTEGER PRIMARY KEY, or a filter on it, USING bloom",
                           table);
@@ -199,7 +199,7 @@ int bloom_index_source_read(bloom_index *index, const char *table, int is_create
 int bloom_index_columns_fail(bloom_index *index){
   /* SQLite 3.31 takes RESET for OFF, without a word. */
   const int has_reset = sqlite3_libversion_number()>=3038000;
-  return bloom_index_fail(index, "bloom_index: table %s has other columns than SQLite knows of %s:"
+  return BLOOM_INDEX_FAIL(index, "bloom_index: table %s has other columns than SQLite knows of %s:"
                                  " %sany ALTER TABLE, or opening the connection anew tells it",
                           index->columns.name ? index->columns.name : index->config.source,
                           index->name, has_reset ? "PRAGMA writable_schema = RESET, " : "");
@@ -235,7 +235,7 @@ static int index_check_columns(bloom_index *index, const char *table){
   /* A view's ids may be NULL, or come twice.  A virtual table may be one that SQLite keeps from
   ** views and triggers, to which this one would open it. */
   if( rc==SQLITE_ERROR && index->base.zErrMsg ){
-    rc = bloom_index_fail(index, "%s; drop %s, and create it on the table that you mean",
+    rc = BLOOM_INDEX_FAIL(index, "%s; drop %s, and create it on the table that you mean",
                           index->base.zErrMsg, index->name);
   }
   if( rc==SQLITE_OK && !index->is_declared ){
@@ -350,7 +350,7 @@ static int source_find_config(bloom_index *index){
     index->is_checked = 0;
   }
   if( rc==SQLITE_OK && index->damage ){
-    return bloom_index_fail(index, "bloom_index: %s %s", index->name, index->damage);
+    return BLOOM_INDEX_FAIL(index, "bloom_index: %s %s", index->name, index->damage);
   }
   if( rc==SQLITE_OK && !index->is_steady ) rc = bloom_index_config_compare(index, &is_same);
   if( rc!=SQLITE_OK || is_same ) return rc;

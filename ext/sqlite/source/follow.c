@@ -439,10 +439,10 @@ static int list_obstacles(
 /* Returns a SELECT of what may be in the way, to be freed. */
 static char *obstacles_sql(bloom_follower follower, const char *where){
   sqlite3_str *sql = sqlite3_str_new(follower.connection->db);
-  int i;
   sqlite3_str_appendf(sql, "SELECT type, name, tbl_name, sql FROM \"%w\".sqlite_master"
                            " WHERE (%s)", follower.schema, where);
   if( follower.num_triggers ){
+    int i;
     sqlite3_str_appendf(sql, " OR (type = 'trigger' AND (tbl_name = '%q%s' COLLATE NOCASE"
                              " OR name COLLATE NOCASE IN ('%q_guard'", follower.name,
                         follower.written, follower.name);

@@ -246,8 +246,8 @@ const char *bloom_sql_behind(
   const size_t num_chars = strlen(begin);
   if( strncmp(sql, begin, num_chars)!=0 || sql[num_chars]!='"' ) return NULL;
   for(sql+=num_chars+1; *name || *suffix; sql++){
-    const char wanted = *name ? *name++ : *suffix++;
-    if( *sql!=wanted || (wanted=='"' && *++sql!='"') ) return NULL; /* a quote is doubled */
+    const char *wanted = *name ? name++ : suffix++;
+    if( *sql!=*wanted || (*wanted=='"' && *++sql!='"') ) return NULL; /* a quote is doubled */
   }
   return *sql=='"' ? sql + 1 : NULL;
 }

@@ -238,7 +238,7 @@ static int vtab_create(
   int rc = vtab_connect(db, connection, num_args, args, result, error);
   if( rc!=SQLITE_OK ) return rc;
   vtab = bloom_vtab_of(*result);
-  rc = vtab->args.refusal ? bloom_vtab_fail(vtab, "%s", vtab->args.refusal) : bloom_vtab_make(vtab);
+  rc = vtab->args.refusal ? BLOOM_VTAB_FAIL(vtab, "%s", vtab->args.refusal) : bloom_vtab_make(vtab);
   vtab_end(vtab, rc);
   sqlite3_set_last_insert_rowid(db, rowid);
   if( rc!=SQLITE_OK ){
@@ -286,7 +286,7 @@ static int vtab_rename(sqlite3_vtab *base, const char *new_name){
   bloom_vtab *vtab = bloom_vtab_of(base);
   int rc;
   if( is_own_column(new_name, bloom_vtab_num_parts(vtab)) ){
-    return bloom_vtab_fail(vtab, NAME_OF_COLUMN, new_name);
+    return BLOOM_VTAB_FAIL(vtab, NAME_OF_COLUMN, new_name);
   }
   rc = bloom_vtab_open(vtab, vtab->args.table ? BLOOM_VTAB_DOUBT : BLOOM_VTAB_PLACE);
   if( rc==SQLITE_OK ) rc = bloom_vtab_check_names(vtab, NULL, 1);
@@ -305,7 +305,7 @@ static int insert_key(bloom_vtab *vtab, sqlite3_value **columns){
   int i, rc;
   for(i=0; i<BLOOM_VTAB_COMMAND; i++){
     if( i!=BLOOM_VTAB_KEY && sqlite3_value_type(columns[i])!=SQLITE_NULL ){
-      return bloom_vtab_fail(vtab, "bloom: column %s of %s cannot be written, only key",
+      return BLOOM_VTAB_FAIL(vtab, "bloom: column %s of %s cannot be written, only key",
                              vtab_columns[i].name, vtab->name);
     }
   }
@@ -316,7 +316,7 @@ static int insert_key(bloom_vtab *vtab, sqlite3_value **columns){
   }
   rc = bloom_vtab_read_layout(vtab); /* it says what to do with one of bloom 1.1 */
   if( rc!=SQLITE_OK ) return rc;
-  return bloom_vtab_fail(vtab, "bloom: keys of %s come from its source table alone", vtab->name);
+  return BLOOM_VTAB_FAIL(vtab, "bloom: keys of %s come from its source table alone", vtab->name);
 }
 
 /* Runs a command, or adds a key; args: old rowid, new rowid, columns */
@@ -327,7 +327,7 @@ static int vtab_update(
   sqlite3_value **columns = args + 2 + bloom_vtab_num_parts(vtab);
   int rc;
   if( num_args==1 || sqlite3_value_type(args[0])!=SQLITE_NULL ){
-    return bloom_vtab_fail(vtab, "bloom: rows of %s cannot be deleted or changed: a Bloom filter"
+    return BLOOM_VTAB_FAIL(vtab, "bloom: rows of %s cannot be deleted or changed: a Bloom filter"
                                  " cannot forget a key; INSERT INTO %s(%s) VALUES ('%s') forgets"
                                  " %s",
                            vtab->name, vtab->quoted_name, vtab->quoted_name,

@@ -97,14 +97,14 @@ static int check_room(bloom_vtab *vtab, const bloom_vtab_layout *layout){
   const int max_bytes = sqlite3_limit(vtab->connection->db, SQLITE_LIMIT_LENGTH, -1);
   int rc;
   if( max_bytes<row_bytes ){
-    rc = bloom_vtab_fail(vtab, "bloom: %s needs rows of %d bytes, and SQLITE_LIMIT_LENGTH is %d",
+    rc = BLOOM_VTAB_FAIL(vtab, "bloom: %s needs rows of %d bytes, and SQLITE_LIMIT_LENGTH is %d",
                          vtab->name, row_bytes, max_bytes);
     return rc==SQLITE_ERROR ? SQLITE_TOOBIG : rc;
   }
   rc = bloom_sql_integer(vtab->connection, &max_pages, "PRAGMA \"%w\".max_page_count",
                          vtab->schema);
   if( rc!=SQLITE_OK || num_pages<=max_pages ) return rc;
-  return bloom_vtab_fail(vtab, "bloom: %s needs %lld pages, and its database may have %lld at most",
+  return BLOOM_VTAB_FAIL(vtab, "bloom: %s needs %lld pages, and its database may have %lld at most",
                          vtab->name, num_pages, max_pages);
 }
 
@@ -116,12 +116,12 @@ static int check_reach(bloom_vtab *vtab, const bloom_vtab_layout *layout){
   if( vtab->args.size<1 && !bloom_encoding_parquet.min_bits_per_key_x10(vtab->args.size,
       (uint64_t)capacity, &best_rate) ){
     /* Rounded up, never down: it is a promise. */
-    return bloom_vtab_fail(vtab, "bloom: bits_per_key %.15g is out of reach of a filter with room"
+    return BLOOM_VTAB_FAIL(vtab, "bloom: bits_per_key %.15g is out of reach of a filter with room"
                                  " for %lld keys; %.3g is in reach", vtab->args.size, capacity,
                            best_rate * 1.01);
   }
   if( capacity>=vtab->args.capacity ) return SQLITE_OK;
-  return bloom_vtab_fail(vtab, "bloom: capacity %lld is out of reach with bits_per_key %.15g; %lld"
+  return BLOOM_VTAB_FAIL(vtab, "bloom: capacity %lld is out of reach with bits_per_key %.15g; %lld"
                                " is in reach", vtab->args.capacity, vtab->args.size, capacity);
 }
 
@@ -131,7 +131,7 @@ static int check_reach(bloom_vtab *vtab, const bloom_vtab_layout *layout){
 static int check_can_read(bloom_vtab *vtab, const bloom_vtab_args *args, int is_healing){
   int i, rc = SQLITE_OK;
   if( is_healing && args->id==NULL ){
-    return bloom_vtab_fail(vtab, "bloom: table %s has no INTEGER PRIMARY KEY, so 'merge=N' cannot"
+    return BLOOM_VTAB_FAIL(vtab, "bloom: table %s has no INTEGER PRIMARY KEY, so 'merge=N' cannot"
                                  " repair %s; INSERT INTO %s(%s) VALUES ('merge') can",
                            args->table, vtab->name, vtab->quoted_name, vtab->quoted_name);
   }
@@ -149,7 +149,7 @@ static int check_can_read(bloom_vtab *vtab, const bloom_vtab_args *args, int is_
     }
     rc = bloom_sql_end(opcode, rc);
     if( rc==SQLITE_OK && !is_read ){
-      rc = bloom_vtab_fail(vtab, "bloom: an authorizer of this connection hides column %s of table"
+      rc = BLOOM_VTAB_FAIL(vtab, "bloom: an authorizer of this connection hides column %s of table"
                                  " %s, so %s cannot be filled from it", args->columns[i],
                            args->table, vtab->name);
     }
@@ -261,7 +261,7 @@ static int make_all(
 
 /* Fails because another statement, or the one of whose trigger this is, may be mid write. */
 static int refuse_mid_write(bloom_vtab *vtab, const char *done, const char *hint){
-  return bloom_vtab_fail(vtab, "bloom: %s cannot be %s by a trigger, or while another statement of"
+  return BLOOM_VTAB_FAIL(vtab, "bloom: %s cannot be %s by a trigger, or while another statement of"
                                " this connection writes%s", vtab->name, done, hint);
 }
 
@@ -317,7 +317,7 @@ int bloom_vtab_drop(bloom_vtab *vtab){
 /* Refuses to merge a filter that is in doubt. */
 static int fail_in_doubt(bloom_vtab *vtab, bloom_vtab_doubt doubt){
   char *text = bloom_vtab_say_doubt(vtab, doubt);
-  return text ? bloom_vtab_fail(vtab, "bloom: %s: %z", vtab->name, text) : SQLITE_NOMEM;
+  return text ? BLOOM_VTAB_FAIL(vtab, "bloom: %s: %z", vtab->name, text) : SQLITE_NOMEM;
 }
 
 /* Returns 1 if a 'merge' must not take a source for the filter's: another has the name of the
@@ -362,7 +362,7 @@ static int rebuild(bloom_vtab *vtab, int is_merge, int is_damaged, int is_healin
       rc = bloom_vtab_read_source(vtab, args, &layout);
     }
     if( vtab->base.zErrMsg && doubt ){
-      bloom_vtab_fail(vtab, "%s; if its table or column was renamed, drop %s and create it again",
+      BLOOM_VTAB_FAIL(vtab, "%s; if its table or column was renamed, drop %s and create it again",
                       vtab->base.zErrMsg, vtab->name);
     }
   }
@@ -381,7 +381,7 @@ int bloom_vtab_rebuild(sqlite3_vtab *base){
   bloom_vtab *vtab = bloom_vtab_of(base);
   int is_mid_write, rc;
   if( vtab->args.table==NULL ){
-    return bloom_vtab_fail(vtab, "bloom: %s has no source table to rebuild it from", vtab->name);
+    return BLOOM_VTAB_FAIL(vtab, "bloom: %s has no source table to rebuild it from", vtab->name);
   }
   rc = bloom_sql_may_be_mid_write(vtab->connection, &is_mid_write);
   if( rc!=SQLITE_OK ) return rc;
@@ -396,7 +396,7 @@ int bloom_vtab_delete_all(sqlite3_vtab *base){
   bloom_vtab_layout layout = {.num_layers = 0};
   int rc;
   if( vtab->args.table ){
-    return bloom_vtab_fail(vtab, "bloom: keys of %s come from its source table alone: 'rebuild'"
+    return BLOOM_VTAB_FAIL(vtab, "bloom: keys of %s come from its source table alone: 'rebuild'"
                                  " forgets those that it no longer has", vtab->name);
   }
   rc = bloom_vtab_open(vtab, BLOOM_VTAB_PLACE);
@@ -519,7 +519,7 @@ int bloom_vtab_merge(sqlite3_vtab *base, sqlite3_int64 max_rows){
   bloom_vtab_doubt doubt;
   int rc;
   if( vtab->args.table==NULL ){
-    return bloom_vtab_fail(vtab, "bloom: %s has no source table, so there is nothing to merge",
+    return BLOOM_VTAB_FAIL(vtab, "bloom: %s has no source table, so there is nothing to merge",
                            vtab->name);
   }
   rc = bloom_vtab_open(vtab, BLOOM_VTAB_DOUBT);

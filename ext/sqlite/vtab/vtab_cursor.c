@@ -118,7 +118,7 @@ int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info){
   info->estimatedRows = 1;
   info->estimatedCost = 10;
   if( has_condition_on_command(info, num_parts) ){
-    return bloom_vtab_fail(vtab, "bloom: column %s of %s takes commands alone: test a key by FROM"
+    return BLOOM_VTAB_FAIL(vtab, "bloom: column %s of %s takes commands alone: test a key by FROM"
                                  " %s(...), or WHERE key = ...",
                            vtab->name, vtab->name, vtab->quoted_name);
   }
@@ -126,7 +126,7 @@ int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info){
   /* An argument too many is a condition on the column behind the key.  No row meets it, which would
   ** be a wrong "no". */
   if( find_equal(info, key + 1)!=-1 || (info->idxNum>0 && find_equal(info, key)!=-1) ){
-    return bloom_vtab_fail(vtab, "bloom: %s(...) has more arguments than its key has values",
+    return BLOOM_VTAB_FAIL(vtab, "bloom: %s(...) has more arguments than its key has values",
                            vtab->name);
   }
   plan_key(info, key, 1, collations, &has_unusable);
@@ -243,7 +243,7 @@ static int result_handle(
   if( snapshot->handle==NULL ){
     const int rc = bloom_handle_open(vtab->connection, 0, &snapshot->handle);
     if( rc==SQLITE_FULL ){
-      return bloom_vtab_fail(vtab, "bloom: all handles that a process can have are open");
+      return BLOOM_VTAB_FAIL(vtab, "bloom: all handles that a process can have are open");
     }
     if( rc!=SQLITE_OK ) return rc;
     snapshot->handle->num_keys = BLOOM_ONE_KEY;
@@ -401,7 +401,7 @@ static int look_up(
   if( rc==SQLITE_OK ) rc = bloom_hashes_of_key(&vtab->layout.rules, &tuples, key, &asked);
   bloom_tuple_reader_end(&tuples);
   if( rc==SQLITE_OK && asked.is_invalid ){
-    return bloom_vtab_fail(vtab, "bloom: a key of %s has %d columns: FROM %s(...) with so many"
+    return BLOOM_VTAB_FAIL(vtab, "bloom: a key of %s has %d columns: FROM %s(...) with so many"
                                  " values, or key = bloom_tuple(...)", vtab->name,
                            vtab->layout.rules.num_columns, vtab->name);
   }

@@ -148,7 +148,7 @@ static inline bloom_vtab *bloom_vtab_of(void *base){
 }
 
 /* Fails with a message, a format and its arguments: SQLITE_ERROR or SQLITE_NOMEM. */
-#define bloom_vtab_fail(vtab, ...) bloom_fail_vtab(&(vtab)->base.zErrMsg, __VA_ARGS__)
+#define BLOOM_VTAB_FAIL(vtab, ...) bloom_fail_vtab(&(vtab)->base.zErrMsg, __VA_ARGS__)
 
 /* Returns how many hidden columns key_1, key_2 ... there are: a tuple's. */
 static inline int bloom_vtab_num_parts(const bloom_vtab *vtab){

@@ -28,7 +28,7 @@ static const char layout_magic_healing[8] = {'b', 'l', 'o', 'o', 'm', 'v', 't', 
 
 /* Fails with SQLITE_CORRUPT_VTAB and a message. */
 static int fail_damaged(bloom_vtab *vtab, const char *what){
-  const int rc = bloom_vtab_fail(vtab, vtab->args.table
+  const int rc = BLOOM_VTAB_FAIL(vtab, vtab->args.table
     ? "bloom: %s is damaged: %s; INSERT INTO %s(%s) VALUES ('rebuild') repairs it"
     : "bloom: %s is damaged: %s; INSERT INTO %s(%s) VALUES ('delete-all') empties it",
     vtab->name, what, vtab->quoted_name, vtab->quoted_name);
@@ -315,7 +315,7 @@ static int fail_without_layout(bloom_vtab *vtab){
     sqlite3_blob_read(vtab->reader, bytes, sizeof(bytes), 0);
   }
   if( memcmp(bytes, "bloomvt1", sizeof(bytes))!=0 ) return fail_damaged(vtab, "its layout");
-  return bloom_vtab_fail(vtab, "bloom: %s was made by bloom 1.1 or older: DROP TABLE %s, and create"
+  return BLOOM_VTAB_FAIL(vtab, "bloom: %s was made by bloom 1.1 or older: DROP TABLE %s, and create"
                                " it again with %s", name, name,
                          vtab->args.table ? "the same CREATE VIRTUAL TABLE" : "its keys");
 }
@@ -330,7 +330,7 @@ static int take_layout(bloom_vtab *vtab, sqlite3_blob *row_1){
   vtab->has_layout = 0;
   if( !get_layout(bytes, &layout) ) return fail_damaged(vtab, "its layout");
   if( layout.rules.num_columns!=vtab->args.num_columns ){
-    return bloom_vtab_fail(vtab, "bloom: the database of %s was replaced: open the connection anew",
+    return BLOOM_VTAB_FAIL(vtab, "bloom: the database of %s was replaced: open the connection anew",
                            vtab->name);
   }
   vtab->layout = layout;

@@ -207,7 +207,7 @@ void bloom_vtab_args_free(bloom_vtab_args *args){
 static int refuse_column(
   bloom_vtab *vtab, const bloom_source *source, const bloom_source_column *column, const char *what
 ){
-  return bloom_vtab_fail(vtab, "bloom: column %s of table %s %s; use bloom_build(), or a filter of"
+  return BLOOM_VTAB_FAIL(vtab, "bloom: column %s of table %s %s; use bloom_build(), or a filter of"
                                " your own and triggers: CREATE VIRTUAL TABLE f USING bloom();"
                                " CREATE TRIGGER f_insert AFTER INSERT ON %s BEGIN INSERT INTO"
                                " f(key) VALUES (new.%s); END; and the same AFTER UPDATE",
@@ -231,12 +231,12 @@ static int find_key_column(
   const bloom_source_column *found;
   if( number<0 && bloom_source_is_rowid_name(*name) ){
     number = source->id_column;
-    if( number<0 ) return bloom_vtab_fail(vtab, "bloom: a filter has no rowids: SQLite may choose"
+    if( number<0 ) return BLOOM_VTAB_FAIL(vtab, "bloom: a filter has no rowids: SQLite may choose"
                                                 " one after triggers have run, and VACUUM may"
                                                 " change it");
   }
   if( number<0 ){
-    return bloom_vtab_fail(vtab, "bloom: there is no column %s in table %s", *name, source->name);
+    return BLOOM_VTAB_FAIL(vtab, "bloom: there is no column %s in table %s", *name, source->name);
   }
   found = *column = &source->list[number];
   if( number==source->id_column ){
@@ -257,7 +257,7 @@ static int find_equality(
 ){
   rule->kind = column->kind;
   if( bloom_collation_named(column->collation, &rule->collation) ) return SQLITE_OK;
-  return bloom_vtab_fail(vtab, "bloom: column %s of table %s has collation %s, and a filter cannot"
+  return BLOOM_VTAB_FAIL(vtab, "bloom: column %s of table %s has collation %s, and a filter cannot"
                                " know which values it takes for equal; it knows BINARY, NOCASE and"
                                " RTRIM", column->name, source->name, column->collation);
 }
