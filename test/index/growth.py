@@ -2,6 +2,7 @@
 
 Joins and rebuilds that are spread over many merges go on all the while: the small build has them in tables of some hundred rows.
 """
+import itertools
 import os
 import random
 import struct
@@ -168,6 +169,20 @@ def small_merges_write_one_page(files):
     assert 60 <= num_pages < 90, num_pages
     command(db, "integrity-check")
     expect(one(db, "SELECT count(*) FROM log_index WHERE k IN ('key 0', 'key 7923', 'key 467224')"), 3)
+
+
+@test
+def zones_of_divided_blocks(files):
+    """Dense ids among far-apart ones, on either side of where a span ends: each span has zones, in the order of their numbers."""
+    for step, before, behind in itertools.product((2**14, 2**29, 2**34), (500, 5000), (500, 5000)):
+        db = files.connect(":memory:")
+        db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT, n INTEGER)")
+        ids = {*range(-before, behind), *(i * step for i in range(-299, 300))}
+        db.executemany("INSERT INTO log VALUES (?1, 'key ' || ?1, ?1 % 1000)", [(id,) for id in ids])
+        db.execute("CREATE VIRTUAL TABLE log_index USING bloom_index(log, k, n RANGE)")
+        command(db, "integrity-check")
+        for n in -7, 7, 999:
+            expect(one(db, "SELECT count(*) FROM log_index WHERE n = ?", n), one(db, "SELECT count(*) FROM log WHERE n = ?", n))
 
 
 @test

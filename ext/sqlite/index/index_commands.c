@@ -216,8 +216,9 @@ static int index_check_find_row(index_checker *checker, const index_generation *
   sqlite3_bind_int64(rows, 2, bloom_index_block_last(spans, block));
   while( rc==SQLITE_OK && is_found
         && (rc = bloom_sql_step(checker->index->connection, rows))==SQLITE_ROW ){
-    rc = bloom_index_spans_add(spans, sqlite3_column_int64(rows, 0), &its_block);
-    if( rc!=SQLITE_OK || its_block!=block ) continue;
+    rc = SQLITE_OK;
+    if( !bloom_index_spans_has(spans, sqlite3_column_int64(rows, 0), &its_block)
+     || its_block!=block ) continue;
     rc = index_check_look_up(checker, generation, sqlite3_column_value(rows, checker->key + 1),
                              block, &is_found);
   }

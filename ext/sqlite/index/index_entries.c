@@ -138,25 +138,29 @@ int bloom_index_spans_divide(index_spans *spans, sqlite3_int64 id, uint32_t shif
   return spans_append(spans, spans_key_of(id, shift));
 }
 
-int bloom_index_spans_add(index_spans *spans, sqlite3_int64 id, uint32_t *block){
+int bloom_index_spans_has(const index_spans *spans, sqlite3_int64 id, uint32_t *block){
   uint64_t left = spans->shifts;
-  uint32_t shift = spans->shift, span = spans->num_spans;
-  int rc = SQLITE_OK;
-  for(; left>0 && span==spans->num_spans; left&=left - 1){
-    const uint32_t its_shift = bloom_num_low_zeros64(left);
-    const index_span wanted = spans_key_of(id, its_shift);
+  for(; left>0; left&=left - 1){
+    const uint32_t shift = bloom_num_low_zeros64(left);
+    const index_span wanted = spans_key_of(id, shift);
     uint32_t number = spans->num_spans - 1; /* mostly it is the newest one */
     if( !spans_is(spans, number, wanted) ){
-      const uint32_t at = bloom_index_spans_find(spans, its_shift, wanted.key);
+      const uint32_t at = bloom_index_spans_find(spans, shift, wanted.key);
       if( at==spans->num_spans || !spans_is(spans, spans->by_key[at], wanted) ) continue;
       number = spans->by_key[at];
     }
-    span = number;
-    shift = its_shift;
+    *block = number << INDEX_SPAN_LG
+      | ((uint32_t)bloom_index_block_of(id, shift) & ((1u << INDEX_SPAN_LG) - 1));
+    return 1;
   }
-  if( span==spans->num_spans ) rc = spans_append(spans, spans_key_of(id, shift));
-  *block = span << INDEX_SPAN_LG
-    | ((uint32_t)bloom_index_block_of(id, shift) & ((1u << INDEX_SPAN_LG) - 1));
+  return 0;
+}
+
+int bloom_index_spans_add(index_spans *spans, sqlite3_int64 id, uint32_t *block){
+  int rc = SQLITE_OK;
+  if( bloom_index_spans_has(spans, id, block) ) return SQLITE_OK;
+  rc = spans_append(spans, spans_key_of(id, spans->shift));
+  if( rc==SQLITE_OK ) bloom_index_spans_has(spans, id, block);
   return rc;
 }
 

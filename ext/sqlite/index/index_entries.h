@@ -153,6 +153,9 @@ int bloom_index_spans_read(bloom_index *index, const index_layout *layout,
 ** are no numbers left. */
 int bloom_index_spans_add(index_spans *spans, sqlite3_int64 id, uint32_t *block);
 
+/* Returns 1 if a span has an id, and sets *block to the number of its block. */
+int bloom_index_spans_has(const index_spans *spans, sqlite3_int64 id, uint32_t *block);
+
 /* Adds a span of smaller blocks that has an id, and sets *span to its number.  All merged rows that
 ** it has must be merged again. */
 int bloom_index_spans_divide(index_spans *spans, sqlite3_int64 id, uint32_t shift, uint32_t *span);

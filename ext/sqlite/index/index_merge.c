@@ -183,8 +183,10 @@ static int merge_look_before(index_merge_state *merge, int generation, sqlite3_i
                              * merge->layout.generations[generation].block_rows);
   while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, rows))==SQLITE_ROW ){
     const sqlite3_int64 before = sqlite3_column_int64(rows, 0);
-    rc = bloom_index_spans_add(of->spans, before, &block);
-    if( of->num_in_block>0 && block!=of->block ) break;
+    /* Rows of the other generation, and changed ones that are not merged, need not have a span. */
+    rc = SQLITE_OK;
+    if( !bloom_index_spans_has(of->spans, before, &block)
+     || (of->num_in_block>0 && block!=of->block) ) break;
     if( of->num_in_block==0 ) of->last_id = before;
     of->first_id = before;
     of->block = block;
@@ -199,12 +201,16 @@ static int merge_add_next(index_merge_state *merge, int generation, sqlite3_int6
                           sqlite3_stmt *row){
   merge_generation *of = &merge->generations[generation];
   const index_spans *spans = of->spans;
-  uint32_t block, shift, of_last;
+  uint32_t block = 0, shift, of_block, of_last;
   int is_same, rc = of->num_in_block==0 ? merge_look_before(merge, generation, id) : SQLITE_OK;
-  if( rc==SQLITE_OK ) rc = bloom_index_spans_add(of->spans, id, &block);
   if( rc!=SQLITE_OK ) return rc;
-  is_same = of->num_in_block>0 && of->block==block;
-  shift = of_last = spans->list[block >> INDEX_SPAN_LG].shift;
+  is_same = 0;
+  of_block = spans->shift; /* of the span that is added, below, if none has the id */
+  if( bloom_index_spans_has(spans, id, &block) ){
+    is_same = of->num_in_block>0 && of->block==block;
+    of_block = spans->list[block >> INDEX_SPAN_LG].shift;
+  }
+  shift = of_last = of_block;
   if( of->num_in_block>0 ) of_last = spans->list[of->block >> INDEX_SPAN_LG].shift;
   if( is_same && of->num_in_block/MERGE_PARTS>=merge->layout.generations[generation].block_rows ){
     const uint64_t num_ids = ((uint64_t)id - (uint64_t)of->first_id)/MERGE_PARTS;
@@ -213,11 +219,12 @@ static int merge_add_next(index_merge_state *merge, int generation, sqlite3_int6
     shift = of_last;
   }
   /* Numbers that are left are for other ids. */
-  if( shift<spans->list[block >> INDEX_SPAN_LG].shift && spans->num_spans<INDEX_MAX_SPANS/2 ){
+  if( shift<of_block && spans->num_spans<INDEX_MAX_SPANS/2 ){
     rc = merge_divide(merge, generation, id, shift);
-    if( rc==SQLITE_OK ) rc = bloom_index_spans_add(of->spans, id, &block);
     is_same = 0;
   }
+  if( rc==SQLITE_OK ) rc = bloom_index_spans_add(of->spans, id, &block);
+  if( rc!=SQLITE_OK ) return rc;
   if( !is_same ){
     of->block = block;
     of->first_id = id;
@@ -226,7 +233,7 @@ static int merge_add_next(index_merge_state *merge, int generation, sqlite3_int6
   of->last_id = id;
   of->num_in_block++;
   merge->layout.generations[generation].num_rows++;
-  return rc==SQLITE_OK ? merge_add_entries(merge, generation, block, row) : rc;
+  return merge_add_entries(merge, generation, block, row);
 }
 
 /* Adds a row.  is_new: its id is above `covered`. */

@@ -355,7 +355,7 @@ static int merge_read(index_zone_merge *merge, index_zone_level level, uint32_t 
 }
 
 /* Puts the row of a block's zone into memory, and its directory.  Sets *zone to the zone, and
-** *entry to the row's entry. */
+** *entry to the row's entry.  Each span's first block comes before those of later spans. */
 static int merge_go(index_zone_merge *merge, uint32_t block, bloom_zone **zone,
                     bloom_zone **entry){
   const uint32_t number = block >> merge->generation->zone_lg;
@@ -363,6 +363,7 @@ static int merge_go(index_zone_merge *merge, uint32_t block, bloom_zone **zone,
   int rc;
   *zone = &merge->levels[INDEX_ZONES].zones[number & INDEX_ZONE_MASK];
   *entry = &merge->levels[INDEX_ZONE_DIRECTORY].zones[row & INDEX_ZONE_MASK];
+  assert( directory<=merge->num_directories );
   if( merge->levels[INDEX_ZONES].number==row ) return SQLITE_OK;
   rc = merge_leave_row(merge);
   merge->levels[INDEX_ZONES].number = UINT32_MAX;
