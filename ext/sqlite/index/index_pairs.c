@@ -143,7 +143,8 @@ int bloom_index_pairs_add(index_pairs *pairs, uint32_t block, sqlite3_value *val
 }
 
 int bloom_index_pairs_add_list(index_pairs *pairs, const index_entry_list *list){
-  const uint64_t first = list->token << INDEX_PAIR_BLOCK_BITS | list->segment*BLOOM_SEGMENT_BLOCKS;
+  const uint64_t first = list->token << INDEX_PAIR_BLOCK_BITS
+    | (uint64_t)list->segment*BLOOM_SEGMENT_BLOCKS;
   uint32_t i;
   const int rc = bloom_grow(&pairs->list, pairs->num_listed + list->num_blocks,
                             &pairs->max_listed, sizeof(*pairs->list));
