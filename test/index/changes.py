@@ -292,6 +292,9 @@ class Changes:
         run, r = self.run, self.run.random
         if i == len(run.connections) - 1 and i > 0 or not run.indexes or any(db.in_transaction for db in run.connections):
             return
+        # A statement that reads a generated column of a STRICT table goes on with the freed definition in SQLite 3.54.1, without bloom, too.
+        if "STRICT" in run.definition and " AS (" in run.definition:
+            return
         index, column = r.choice(sorted(run.indexes)), quoted(r.choice(run.columns))
         sql = "SELECT o.n, typeof(t.%s) FROM o CROSS JOIN {t} AS t ON t.%s = o.%s" % (column, column, r.choice(["x", "y", "z", "w"]))
         wanted, error = run.ask(i, sql.replace("{t}", run.named(run.source)), [])
