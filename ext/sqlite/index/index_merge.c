@@ -201,25 +201,24 @@ static int merge_add_next(index_merge_state *merge, int generation, sqlite3_int6
                           sqlite3_stmt *row){
   merge_generation *of = &merge->generations[generation];
   const index_spans *spans = of->spans;
-  uint32_t block = 0, shift, of_block, of_last;
-  int is_same, rc = of->num_in_block==0 ? merge_look_before(merge, generation, id) : SQLITE_OK;
+  uint32_t block = 0, shift, block_shift, last_shift;
+  int is_same = 0, rc = of->num_in_block==0 ? merge_look_before(merge, generation, id) : SQLITE_OK;
   if( rc!=SQLITE_OK ) return rc;
-  is_same = 0;
-  of_block = spans->shift; /* of the span that is added, below, if none has the id */
+  block_shift = spans->shift; /* of the span that is added, below, if none has the id */
   if( bloom_index_spans_has(spans, id, &block) ){
     is_same = of->num_in_block>0 && of->block==block;
-    of_block = spans->list[block >> INDEX_SPAN_LG].shift;
+    block_shift = spans->list[block >> INDEX_SPAN_LG].shift;
   }
-  shift = of_last = of_block;
-  if( of->num_in_block>0 ) of_last = spans->list[of->block >> INDEX_SPAN_LG].shift;
+  shift = last_shift = block_shift;
+  if( of->num_in_block>0 ) last_shift = spans->list[of->block >> INDEX_SPAN_LG].shift;
   if( is_same && of->num_in_block/MERGE_PARTS>=merge->layout.generations[generation].block_rows ){
     const uint64_t num_ids = ((uint64_t)id - (uint64_t)of->first_id)/MERGE_PARTS;
     for(shift=0; num_ids>>shift>0; shift++){}
-  }else if( of_last<shift && ((uint64_t)id - (uint64_t)of->last_id)>>of_last==0 ){
-    shift = of_last;
+  }else if( last_shift<shift && ((uint64_t)id - (uint64_t)of->last_id)>>last_shift==0 ){
+    shift = last_shift;
   }
   /* Numbers that are left are for other ids. */
-  if( shift<of_block && spans->num_spans<INDEX_MAX_SPANS/2 ){
+  if( shift<block_shift && spans->num_spans<INDEX_MAX_SPANS/2 ){
     rc = merge_divide(merge, generation, id, shift);
     is_same = 0;
   }
