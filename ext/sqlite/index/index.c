@@ -20,28 +20,20 @@
 
 /* == The arguments ===================================================================== */
 
-static int args_refuse_option(bloom_index *index, bloom_token name){
-  const int is_of_1_2 = bloom_token_is(name, "bits_per_block") || bloom_token_is(name, "probes");
-  return BLOOM_INDEX_FAIL(index, "bloom_index: there is no option %.*s%s", (int)name.num_chars,
-                          name.text, is_of_1_2 ? " any more: blocks and tokens have the size that"
-                          " the table needs" : "");
-}
-
+/* Adds a column with what it is indexed for. */
 static int args_read_column(bloom_index *index, bloom_token name, index_config *config){
   bloom_token word = bloom_token_after(name);
   const int is_like = bloom_token_is(word, "like"), is_range = bloom_token_is(word, "range");
-  index_key *key;
   int is_regexp = 0;
-  if( is_like ){
+  index_key *key;
+  if( is_like || is_range ) word = bloom_token_after(word);
+  if( is_like && bloom_token_is(word, "regexp") ){
+    is_regexp = 1;
     word = bloom_token_after(word);
-    is_regexp = bloom_token_is(word, "regexp");
-    if( is_regexp ) word = bloom_token_after(word);
   }
-  if( is_range ) word = bloom_token_after(word);
   if( !bloom_token_is_name(name) || word.num_chars ){
-    return BLOOM_INDEX_FAIL(index,
-                           "bloom_index: after the table come columns, each with LIKE, LIKE REGEXP "
-                           "or RANGE behind it or not, not: %s", name.text);
+    return BLOOM_INDEX_FAIL(index, "bloom_index: after the table come columns, each with LIKE,"
+                            " LIKE REGEXP or RANGE behind it or not, not: %s", name.text);
   }
   if( config->num_keys==INDEX_MAX_KEYS ){
     return BLOOM_INDEX_FAIL(index, "bloom_index: at most %d columns can be indexed",
@@ -53,11 +45,6 @@ static int args_read_column(bloom_index *index, bloom_token name, index_config *
   return key->name ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* Returns 1 if an argument is the option `unmerged`, and no column in quotes. */
-static int args_is_unmerged(bloom_token first){
-  return bloom_token_is(first, "unmerged") && bloom_token_after(first).num_chars==0;
-}
-
 /* Sets config to what the arguments of CREATE VIRTUAL TABLE say, bloom_index(table, column [LIKE
 ** [REGEXP] | RANGE], ... [, unmerged]).  bloom_index_config_free() is for the caller. */
 static int args_read(bloom_index *index, int num_args, const char *const *texts, int is_new,
@@ -65,33 +52,33 @@ static int args_read(bloom_index *index, int num_args, const char *const *texts,
   int i, rc = SQLITE_OK;
   memset(config, 0, sizeof(*config));
   for(i=0; i<num_args && rc==SQLITE_OK; i++){
-    const bloom_token first = bloom_token_first(texts[i]);
-    if( first.kind=='a' && bloom_token_after(first).kind=='=' ){
-      /* An index of bloom 1.2 may have options. */
-      if( is_new ) rc = args_refuse_option(index, first);
-    }else if( is_new && i==num_args - 1 && config->num_keys>0 && args_is_unmerged(first) ){
-      config->is_unmerged = 1;
-    }else if( config->source ){
-      /* When an index is opened, `unmerged` may be a column: it is read as one, which at worst is
-      ** one table too many to drop. */
-      if( config->num_keys<INDEX_MAX_KEYS || is_new || !args_is_unmerged(first) ){
-        rc = args_read_column(index, first, config);
+    const bloom_token first = bloom_token_first(texts[i]), next = bloom_token_after(first);
+    const int is_unmerged = bloom_token_is(first, "unmerged") && next.num_chars==0;
+    if( first.kind=='a' && next.kind=='=' ){
+      const int is_of_1_2 = bloom_token_is(first, "bits_per_block")
+        || bloom_token_is(first, "probes");
+      if( !is_new ) continue; /* an index of bloom 1.2 may have options */
+      rc = BLOOM_INDEX_FAIL(index, "bloom_index: there is no option %.*s%s", (int)first.num_chars,
+                            first.text, is_of_1_2 ? " any more: blocks and tokens have the size"
+                            " that the table needs" : "");
+    }else if( config->source==NULL ){
+      if( !bloom_token_is_name(first) || next.num_chars ){
+        return BLOOM_INDEX_FAIL(index, "bloom_index: argument 1 must be the name of a table, not:"
+                                " %s; write bloom_index(table, column, ...)", texts[i]);
       }
-    }else if( !bloom_token_is_name(first) || bloom_token_after(first).num_chars ){
-      rc = BLOOM_INDEX_FAIL(index,
-                           "bloom_index: argument 1 must be the name of a table, not: %s; write "
-                           "bloom_index(table, column, ...)", texts[i]);
-    }else{
       config->source = bloom_token_unquoted(first);
       if( config->source==NULL ) rc = SQLITE_NOMEM;
+    }else if( is_new && i==num_args - 1 && config->num_keys>0 && is_unmerged ){
+      config->is_unmerged = 1;
+    }else if( config->num_keys<INDEX_MAX_KEYS || is_new || !is_unmerged ){
+      /* When an index is opened, `unmerged` may be a column: it is read as one, which at worst is
+      ** one table too many to drop. */
+      rc = args_read_column(index, first, config);
     }
   }
-  if( rc==SQLITE_OK && config->num_keys==0 ){
-    rc = BLOOM_INDEX_FAIL(index,
-                         "bloom_index: which columns of which table?  bloom_index(table, column, "
-                         "column LIKE, column RANGE, ...)");
-  }
-  return rc;
+  if( rc!=SQLITE_OK || config->num_keys>0 ) return rc;
+  return BLOOM_INDEX_FAIL(index, "bloom_index: which columns of which table?  bloom_index(table,"
+                          " column, column LIKE, column RANGE, ...)");
 }
 
 /* == The declaration =================================================================== */
@@ -108,46 +95,46 @@ static const char *columns_declared_type(const bloom_source_column *column){
   }
 }
 
-/* Declares the indexed columns, where the source is gone: DROP must find a table all the same, and
-** a query of an indexed column fails with the reason.  Returns how many. */
-static int columns_declare_keys(const bloom_index *index, sqlite3_str *sql){
-  int i, j, num_declared = 0;
-  for(i=0; i<index->config.num_keys; i++){
+/* Declares the columns to SQLite, which returns SQLITE_ERROR for an authorizer's refusal, too; sets
+** index->command_column. */
+static int index_declare(bloom_index *index){
+  const bloom_source *columns = &index->columns;
+  sqlite3 *db = index->connection->db;
+  sqlite3_str *sql = sqlite3_str_new(NULL);
+  char *declaration;
+  int i, j, num_declared, rc;
+  sqlite3_str_appendall(sql, "CREATE TABLE x(");
+  for(num_declared=0; num_declared<columns->num_columns; num_declared++){
+    const bloom_source_column *column = &columns->list[num_declared];
+    const char *type = columns_declared_type(column), *quote = *type ? "\"" : "";
+    /* In quotes a type may be any text.  SQLite asks for the order of min() where there are no
+    ** NULLs. */
+    sqlite3_str_appendf(sql, "%s\"%w\" %s%w%s COLLATE \"%w\"%s", num_declared ? ", " : "",
+                        column->name, quote, type, quote,
+                        column->has_no_collation ? "BINARY" : column->collation,
+                        column->is_not_null ? " NOT NULL" : "");
+  }
+  /* Where the source is gone DROP must find a table all the same, and a query of an indexed column
+  ** fails with the reason. */
+  for(i=0; i<index->config.num_keys && columns->num_columns==0; i++){
     const char *name = index->config.keys[i].name;
     for(j=0; j<i && sqlite3_stricmp(index->config.keys[j].name, name)!=0; j++){}
     if( j<i || sqlite3_stricmp(name, index->name)==0 ) continue;
     sqlite3_str_appendf(sql, "%s\"%w\"", num_declared++ ? ", " : "", name);
   }
-  return num_declared;
-}
-
-/* Returns the CREATE TABLE that sqlite3_declare_vtab() takes, to be freed; sets
-** index->command_column. */
-static char *columns_declaration(bloom_index *index){
-  const bloom_source *columns = &index->columns;
-  sqlite3_str *sql = sqlite3_str_new(NULL);
-  int i, num_declared = columns->num_columns;
-  sqlite3_str_appendall(sql, "CREATE TABLE x(");
-  for(i=0; i<columns->num_columns; i++){
-    const bloom_source_column *column = &columns->list[i];
-    const char *type = columns_declared_type(column), *quote = *type ? "\"" : "";
-    /* In quotes a type may be any text.  SQLite asks for the order of min() where there are no
-    ** NULLs. */
-    sqlite3_str_appendf(sql, "%s\"%w\" %s%w%s COLLATE \"%w\"%s", i ? ", " : "", column->name,
-                        quote, type, quote,
-                        column->has_no_collation ? "BINARY" : column->collation,
-                        column->is_not_null ? " NOT NULL" : "");
-  }
-  if( columns->num_columns==0 ) num_declared = columns_declare_keys(index, sql);
   /* A column of the source may have been given the index's name since: it takes the commands. */
   index->command_column = bloom_source_find(columns, index->name);
-  if( index->command_column<0 && num_declared<sqlite3_limit(index->connection->db,
-                                                            SQLITE_LIMIT_COLUMN, -1) ){
+  if( index->command_column<0 && num_declared<sqlite3_limit(db, SQLITE_LIMIT_COLUMN, -1) ){
     index->command_column = num_declared;
     sqlite3_str_appendf(sql, "%s\"%w\" HIDDEN", num_declared ? ", " : "", index->name);
   }
   sqlite3_str_appendall(sql, ")");
-  return sqlite3_str_finish(sql);
+  declaration = sqlite3_str_finish(sql);
+  rc = declaration ? sqlite3_declare_vtab(db, declaration) : SQLITE_NOMEM;
+  sqlite3_free(declaration);
+  if( rc==SQLITE_OK ) sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
+  index->is_declared = 1;
+  return rc;
 }
 
 /* == The object ======================================================================== */
@@ -169,9 +156,8 @@ void bloom_index_free(bloom_index *index){
 }
 
 bloom_index *bloom_index_new(bloom_connection *connection, const char *schema, const char *name){
-  bloom_index *index = sqlite3_malloc64(sizeof(*index));
+  bloom_index *index = bloom_malloc_zeros(sizeof(*index));
   if( index==NULL ) return NULL;
-  memset(index, 0, sizeof(*index));
   index->connection = connection;
   index->schema = sqlite3_mprintf("%s", schema);
   index->file = bloom_database_file(connection->db, schema);
@@ -179,34 +165,6 @@ bloom_index *bloom_index_new(bloom_connection *connection, const char *schema, c
   if( index->schema && index->name ) return index;
   bloom_index_free(index);
   return NULL;
-}
-
-/* Sets has_no_collation of columns whose collation the connection does not have: SQLite would
-** refuse the declaration. */
-static int index_check_collations(bloom_index *index){
-  int i, rc = SQLITE_OK;
-  for(i=0; i<index->columns.num_columns && rc==SQLITE_OK; i++){
-    bloom_source_column *column = &index->columns.list[i];
-    bloom_collation ignored;
-    sqlite3_stmt *probe;
-    if( bloom_collation_named(column->collation, &ignored) ) continue;
-    rc = bloom_sql_prepare(index->connection, &probe, "SELECT '' = '' COLLATE \"%w\"",
-                           column->collation);
-    sqlite3_finalize(probe);
-    column->has_no_collation = rc==SQLITE_ERROR;
-    if( rc==SQLITE_ERROR ) rc = SQLITE_OK;
-  }
-  return rc;
-}
-
-/* Declares the columns to SQLite, which returns SQLITE_ERROR for an authorizer's refusal, too. */
-static int index_declare(bloom_index *index){
-  char *declaration = columns_declaration(index);
-  int rc = declaration ? sqlite3_declare_vtab(index->connection->db, declaration) : SQLITE_NOMEM;
-  sqlite3_free(declaration);
-  if( rc==SQLITE_OK ) sqlite3_vtab_config(index->connection->db, SQLITE_VTAB_INNOCUOUS);
-  index->is_declared = 1;
-  return rc;
 }
 
 /* Drops what there is of the index. */
@@ -217,22 +175,16 @@ static int index_drop(bloom_index *index){
 
 /* -- Making and opening, as SQLite calls it ------------------------------------------------ */
 
-/* Sets *has_state to whether there is a NAME_state with a right checksum: a copy of a database
-** without its virtual tables has one. */
-static int index_find_state(const bloom_index *index, int *has_state){
-  bloom_index *left = bloom_index_new(index->connection, index->schema, index->name);
-  const int rc = left ? bloom_index_config_read(left) : SQLITE_NOMEM;
-  *has_state = rc==SQLITE_OK && left->damage==NULL;
-  if( left ) bloom_index_free(left);
-  return rc;
-}
-
 /* Makes the tables and triggers of an index, and fills it, unless config.is_unmerged. */
 static int index_make(bloom_index *index){
   const sqlite3_int64 last_rowid = sqlite3_last_insert_rowid(index->connection->db);
+  bloom_index *before = bloom_index_new(index->connection, index->schema, index->name);
   char *names = NULL;
   unsigned left;
-  int num_tables = 0, has_state, rc = index_find_state(index, &has_state);
+  int num_tables = 0, has_state, rc = before ? bloom_index_config_read(before) : SQLITE_NOMEM;
+  /* A copy of a database without its virtual tables has a NAME_state with a right checksum. */
+  has_state = rc==SQLITE_OK && before->damage==NULL;
+  if( before ) bloom_index_free(before);
   if( rc==SQLITE_OK ) rc = bloom_index_tables_find_left(index, has_state, &left, &names);
   if( rc==SQLITE_OK ) rc = bloom_index_check_names(index, names, 1);
   sqlite3_free(names);
@@ -260,22 +212,10 @@ static int index_make(bloom_index *index){
 /* Checks that the column for commands, which has the index's name, hides neither a column nor the
 ** rowid. */
 static int index_name_check(bloom_index *index, const char *name){
-  if( bloom_source_find(&index->columns, name)>=0 ){
-    return BLOOM_INDEX_FAIL(index, "bloom_index: the index cannot be called %s: a column of the"
-                                   " table is", name);
-  }
-  if( !bloom_source_is_rowid_name(name) ) return SQLITE_OK;
-  return BLOOM_INDEX_FAIL(index, "bloom_index: the index cannot be called %s: the rowid is", name);
-}
-
-/* Reads the source of a new index, and sets config.source to its name as the schema has it. */
-static int index_read_source(bloom_index *index){
-  char *name = index->config.source;
-  const int rc = bloom_index_source_read(index, name, 1, &index->columns);
-  if( rc!=SQLITE_OK ) return rc;
-  index->config.source = sqlite3_mprintf("%s", index->columns.name);
-  sqlite3_free(name);
-  return index->config.source ? SQLITE_OK : SQLITE_NOMEM;
+  const int is_column = bloom_source_find(&index->columns, name)>=0;
+  if( !is_column && !bloom_source_is_rowid_name(name) ) return SQLITE_OK;
+  return BLOOM_INDEX_FAIL(index, "bloom_index: the index cannot be called %s: %s is", name,
+                          is_column ? "a column of the table" : "the rowid");
 }
 
 /* Ends xCreate or xConnect: hands the index, or the message of its failure, to SQLite. */
@@ -301,7 +241,13 @@ static int index_create(sqlite3 *db, void *connection, int num_args, const char 
   if( index==NULL ) return SQLITE_NOMEM;
   rc = args_read(index, num_args - 3, args + 3, 1, &index->config);
   if( rc==SQLITE_OK ) rc = args_read(index, num_args - 3, args + 3, 1, &index->arguments);
-  if( rc==SQLITE_OK ) rc = index_read_source(index);
+  if( rc==SQLITE_OK ) rc = bloom_index_source_read(index, index->config.source, 1, &index->columns);
+  if( rc==SQLITE_OK ){
+    /* as the schema has it */
+    sqlite3_free(index->config.source);
+    index->config.source = sqlite3_mprintf("%s", index->columns.name);
+    if( index->config.source==NULL ) rc = SQLITE_NOMEM;
+  }
   if( rc==SQLITE_OK && index->config.is_unmerged
      && bloom_source_find(&index->columns, "unmerged")>=0 ){
     rc = BLOOM_INDEX_FAIL(index, "bloom_index: table %s has a column unmerged, which is an option,"
@@ -323,40 +269,43 @@ static int index_create(sqlite3 *db, void *connection, int num_args, const char 
   return index_end(index, rc, vtab, error);
 }
 
-/* Reads the source's columns.  If it is gone there are none, and queries say so. */
-static int index_connect_source(bloom_index *index){
-  int rc = bloom_index_begin(index, INDEX_NEED_SOURCE);
-  if( rc==SQLITE_ERROR ){
-    /* An authorizer may have hidden it once. */
-    bloom_forget_message(&index->base);
-    rc = bloom_index_begin(index, INDEX_NEED_SOURCE);
-  }
-  if( rc!=SQLITE_ERROR || index->base.zErrMsg==NULL ) return rc;
-  bloom_source_free(&index->columns);
-  return SQLITE_OK;
-}
-
-/* Reads, for an index that cannot be used, the columns of the table that CREATE named, if that is
-** there: a query of these columns fails with the reason. */
-static int index_connect_damaged(bloom_index *index){
-  const int rc = bloom_index_source_read(index, index->arguments.source, 0, &index->columns);
-  if( rc==SQLITE_OK || rc==SQLITE_NOMEM ) return rc;
-  bloom_source_free(&index->columns);
-  return SQLITE_OK;
-}
-
 static int index_connect(sqlite3 *db, void *connection, int num_args, const char *const *args,
                          sqlite3_vtab **vtab, char **error){
   bloom_index *index = bloom_index_new(connection, args[1], args[2]);
-  int rc;
+  int i, is_gone = 0, rc;
   (void)db;
   if( index==NULL ) return SQLITE_NOMEM;
   rc = args_read(index, num_args - 3, args + 3, 0, &index->arguments);
   if( rc==SQLITE_OK ) rc = bloom_index_config_read(index);
-  if( rc==SQLITE_OK ){
-    rc = index->damage ? index_connect_damaged(index) : index_connect_source(index);
+  if( rc==SQLITE_OK && index->damage ){
+    /* A query of columns of the table that CREATE named fails with the reason. */
+    rc = bloom_index_source_read(index, index->arguments.source, 0, &index->columns);
+    is_gone = rc!=SQLITE_OK && rc!=SQLITE_NOMEM;
+  }else if( rc==SQLITE_OK ){
+    rc = bloom_index_begin(index, INDEX_NEED_SOURCE);
+    if( rc==SQLITE_ERROR ){
+      /* An authorizer may have hidden it once. */
+      bloom_forget_message(&index->base);
+      rc = bloom_index_begin(index, INDEX_NEED_SOURCE);
+    }
+    is_gone = rc==SQLITE_ERROR && index->base.zErrMsg;
   }
-  if( rc==SQLITE_OK ) rc = index_check_collations(index);
+  if( is_gone ){ /* queries say so */
+    bloom_source_free(&index->columns);
+    rc = SQLITE_OK;
+  }
+  /* SQLite would refuse a declaration with a collation that the connection does not have. */
+  for(i=0; i<index->columns.num_columns && rc==SQLITE_OK; i++){
+    bloom_source_column *column = &index->columns.list[i];
+    bloom_collation ignored;
+    sqlite3_stmt *probe;
+    if( bloom_collation_named(column->collation, &ignored) ) continue;
+    rc = bloom_sql_prepare(index->connection, &probe, "SELECT '' = '' COLLATE \"%w\"",
+                           column->collation);
+    sqlite3_finalize(probe);
+    column->has_no_collation = rc==SQLITE_ERROR;
+    if( rc==SQLITE_ERROR ) rc = SQLITE_OK;
+  }
   if( rc==SQLITE_OK ) rc = index_declare(index);
   return index_end(index, rc, vtab, error);
 }
@@ -385,23 +334,13 @@ static int index_rename(sqlite3_vtab *vtab, const char *new_name){
   if( rc==SQLITE_OK ) rc = bloom_index_tables_rename(index, new_name);
   index->name = name;
   bloom_index_statements_forget(index, 1);
-  if( rc==SQLITE_OK ){
-    rc = bloom_index_triggers_make(index, index->source.doubt!=NULL);
-  }
+  if( rc==SQLITE_OK ) rc = bloom_index_triggers_make(index, index->source.doubt!=NULL);
   if( rc!=SQLITE_OK ) index->name = old_name;
   sqlite3_free(rc==SQLITE_OK ? old_name : name);
   return bloom_index_failure(index, rc);
 }
 
 /* -- Writing ----------------------------------------------------------------------------- */
-
-/* Fails, and names the table to write to, which may have been renamed. */
-static int index_say_read_only(bloom_index *index){
-  const int rc = bloom_index_begin(index, INDEX_NEED_SOURCE);
-  if( bloom_sql_is_fatal(rc) || index->damage ) return rc;
-  return BLOOM_INDEX_FAIL(index, "bloom_index: %s is read only: write to table %s", index->name,
-                          index->columns.name ? index->columns.name : index->config.source);
-}
 
 /* Runs a command, xUpdate; args: old rowid, new rowid, columns, one of which is the command's. */
 static int index_update(sqlite3_vtab *vtab, int num_args, sqlite3_value **args,
@@ -418,7 +357,15 @@ static int index_update(sqlite3_vtab *vtab, int num_args, sqlite3_value **args,
   for(i=2; i<num_args; i++){
     if( i!=command && sqlite3_value_type(args[i])!=SQLITE_NULL ) is_command = 0;
   }
-  rc = is_command ? bloom_command_run(vtab, args[command]) : index_say_read_only(index);
+  if( is_command ){
+    rc = bloom_command_run(vtab, args[command]);
+  }else{
+    /* The table to write to may have been renamed. */
+    rc = bloom_index_begin(index, INDEX_NEED_SOURCE);
+    if( !bloom_sql_is_fatal(rc) && !index->damage ) rc = BLOOM_INDEX_FAIL(index,
+        "bloom_index: %s is read only: write to table %s", index->name,
+        index->columns.name ? index->columns.name : index->config.source);
+  }
   rc = bloom_index_failure(index, rc);
   sqlite3_set_last_insert_rowid(db, last_rowid);
   return rc;

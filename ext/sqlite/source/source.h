@@ -17,7 +17,7 @@ typedef struct bloom_source_column {
   int is_not_null;      /* it is NOT NULL, or the INTEGER PRIMARY KEY */
   int is_generated;
   int is_virtual;       /* it is generated, and not stored */
-  int has_no_collation; /* the connection does not have it: index_check_collations() */
+  int has_no_collation; /* the connection does not have it: index_connect() */
 } bloom_source_column;
 
 typedef struct bloom_source {
