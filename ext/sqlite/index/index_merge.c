@@ -34,7 +34,7 @@ typedef struct merge_key {
 } merge_key;
 
 typedef struct merge_generation {
-  index_spans *spans; /* NULL: there is no second one */
+  index_spans *spans;
   uint32_t num_in_block;  /* rows of one block that were added last; 0: not known */
   uint32_t block;         /* of the last row */
   sqlite3_int64 first_id, last_id; /* of these rows */
@@ -66,37 +66,31 @@ static index_run *merge_run_in_layout(index_key_layout *of_key){
   return NULL;
 }
 
-/* Takes the entries of the run that is in the layout, if there is one, into memory. */
-static int merge_take_run(const index_column *column, index_pairs *pairs){
-  index_key_layout *of_key = column->of_key;
-  index_run *run = merge_run_in_layout(of_key);
-  index_entry_list list;
-  index_union *lists;
-  int is_found, rc;
-  if( run==NULL ) return SQLITE_OK;
-  rc = bloom_index_union_start(&lists, column->index, column->key, of_key,
-                               (uint64_t)1 << (run - of_key->runs));
-  while( rc==SQLITE_OK
-        && (rc = bloom_index_union_next(lists, &list, &is_found))==SQLITE_OK && is_found ){
-    rc = bloom_index_pairs_add_list(pairs, &list);
-  }
-  sqlite3_free(lists);
-  *run = of_key->runs[--of_key->num_runs];
-  return rc;
-}
-
 /* Writes the pairs in memory of a column as a run, if there are any; or its zones. */
 static int merge_flush_key(index_merge_state *merge, int generation, int number, int is_last){
   index_column column = merge_column(merge, generation, number);
+  index_key_layout *of_key = column.of_key;
   merge_generation *of = &merge->generations[generation];
   const uint32_t end_block = of->spans->num_spans << INDEX_SPAN_LG;
   merge_key *key = &of->keys[number];
-  index_run *run;
-  int ignored, rc;
+  index_run *run = merge_run_in_layout(of_key);
+  index_entry_list list;
+  index_union *lists;
+  int is_found, ignored, rc = SQLITE_OK;
   if( key->zones ) return bloom_index_zones_write(key->zones);
   if( bloom_index_pairs_bytes(&key->pairs)==0 ) return SQLITE_OK;
-  rc = merge_take_run(&column, &key->pairs);
-  if( rc==SQLITE_OK && column.of_key->num_runs>=INDEX_MAX_RUNS ){
+  if( run ){
+    /* Its entries become part of the new run. */
+    rc = bloom_index_union_start(&lists, merge->index, number, of_key,
+                                 (uint64_t)1 << (run - of_key->runs));
+    while( rc==SQLITE_OK
+          && (rc = bloom_index_union_next(lists, &list, &is_found))==SQLITE_OK && is_found ){
+      rc = bloom_index_pairs_add_list(&key->pairs, &list);
+    }
+    sqlite3_free(lists);
+    *run = of_key->runs[--of_key->num_runs];
+  }
+  if( rc==SQLITE_OK && of_key->num_runs>=INDEX_MAX_RUNS ){
     rc = bloom_index_join(&column, INDEX_JOIN_ALL);
   }
   if( rc==SQLITE_OK ) rc = bloom_index_run_add(&column, end_block, &run);
@@ -302,42 +296,41 @@ static int merge_rows_from(index_merge_state *merge, sqlite3_int64 first, sqlite
 
 /* -- Generations ----------------------------------------------------------------------------- */
 
-/* Sets *generation to one without rows, with the blocks, tokens and lists that were chosen. */
-static int merge_begin_generation(index_merge_state *merge, const index_choice *choice,
-                                  uint32_t place, index_generation *generation){
-  bloom_index *index = merge->index;
-  int i, rc = SQLITE_OK;
-  memset(generation, 0, sizeof(*generation));
-  generation->place = place;
-  generation->shift = choice->shift;
-  generation->zone_lg = choice->zone_lg;
-  generation->block_rows = choice->block_rows;
-  generation->num_built = choice->num_rows;
-  generation->spans_hash = bloom_index_spans_hash(merge->layout.number + place);
-  for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
-    if( choice->lists[i] ) rc = bloom_index_lists_write(index, generation, i, choice->lists[i]);
-    else if( bloom_index_has_hashes(&index->config.keys[i]) ){
-      generation->keys[i].hash_bits = choice->hash_bits;
-    }else{
-      sqlite3_randomness(sizeof(uint64_t), &generation->keys[i].number);
-    }
-  }
-  return rc;
-}
-
-/* Begins to add rows to a generation of the layout. */
-static int merge_open_generation(index_merge_state *merge, int number){
+/* Begins to add rows to a generation of the layout; unless choice is NULL, to one without rows and
+** with the blocks, tokens and lists that were chosen. */
+static int merge_open_generation(index_merge_state *merge, int number, const index_choice *choice){
   bloom_index *index = merge->index;
   index_generation *generation = &merge->layout.generations[number];
   merge_generation *of = &merge->generations[number];
-  int i, rc = bloom_index_spans_read(index, &merge->layout, generation, &of->spans);
+  int i, rc;
+  if( choice ){
+    memset(generation, 0, sizeof(*generation));
+    generation->place = number==1 && merge->layout.generations[0].place==0;
+    generation->shift = choice->shift;
+    generation->zone_lg = choice->zone_lg;
+    generation->block_rows = choice->block_rows;
+    generation->num_built = choice->num_rows;
+    generation->spans_hash = bloom_index_spans_hash(merge->layout.number + generation->place);
+  }
+  rc = bloom_index_spans_read(index, &merge->layout, generation, &of->spans);
   for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
+    const int has_hashes = bloom_index_has_hashes(&index->config.keys[i]);
+    index_key_layout *of_key = &generation->keys[i];
     merge_key *key = &of->keys[i];
-    rc = index->config.keys[i].is_range
-      ? bloom_index_zones_start(index, generation, i, &key->zones)
-      : bloom_index_pairs_start(&key->pairs, index, generation, i);
-    if( rc==SQLITE_OK && generation->keys[i].hash_bits>0 ){
-      index_run *run = merge_run_in_layout(&generation->keys[i]);
+    if( choice && choice->lists[i] ){
+      rc = bloom_index_lists_write(index, generation, i, choice->lists[i]);
+    }else if( choice && has_hashes ){
+      of_key->hash_bits = choice->hash_bits;
+    }else if( choice ){
+      sqlite3_randomness(sizeof(of_key->number), &of_key->number);
+    }
+    if( rc==SQLITE_OK ){
+      rc = index->config.keys[i].is_range
+        ? bloom_index_zones_start(index, generation, i, &key->zones)
+        : bloom_index_pairs_start(&key->pairs, index, generation, i);
+    }
+    if( rc==SQLITE_OK && has_hashes ){
+      index_run *run = merge_run_in_layout(of_key);
       key->row = sqlite3_malloc64(BLOOM_ENTRIES_ROW_BYTES);
       if( key->row==NULL ) rc = SQLITE_NOMEM;
       else if( run ) run->row = memcpy(key->row, run->row, run->row_bytes);
@@ -346,29 +339,11 @@ static int merge_open_generation(index_merge_state *merge, int number){
   return rc;
 }
 
-/* Begins a second generation, which has no rows yet. */
-static int merge_begin_rebuild(index_merge_state *merge, const index_choice *choice){
-  index_layout *layout = &merge->layout;
-  int rc = merge_begin_generation(merge, choice, !layout->generations[0].place,
-                                  &layout->generations[1]);
-  layout->num_generations = 2;
-  layout->bound = INT64_MIN;
-  return rc==SQLITE_OK ? merge_open_generation(merge, 1) : rc;
-}
-
-static void merge_close_generation(index_merge_state *merge, int number){
-  int key;
-  for(key=0; key<merge->index->config.num_keys; key++){
-    sqlite3_free(merge->generations[number].keys[key].zones);
-    sqlite3_free(merge->generations[number].keys[key].row);
-    bloom_index_pairs_free(&merge->generations[number].keys[key].pairs);
-  }
-}
-
 /* Puts the second generation, which has all rows, in place of the first, and deletes those rows of
 ** the first that the layout on disk does not name. */
 static int merge_end_rebuild(index_merge_state *merge){
   index_layout *layout = &merge->layout;
+  const merge_generation first = merge->generations[0];
   uint32_t j;
   int key, rc = SQLITE_OK;
   for(key=0; key<merge->index->config.num_keys; key++){
@@ -377,49 +352,15 @@ static int merge_end_rebuild(index_merge_state *merge){
       rc = bloom_index_run_drop(&column, &column.of_key->runs[j]);
     }
   }
-  merge_close_generation(merge, 0);
   layout->generations[0] = layout->generations[1];
   layout->num_generations = 1;
   layout->num_rows = layout->generations[0].num_rows;
   merge->generations[0] = merge->generations[1];
-  memset(&merge->generations[1], 0, sizeof(merge->generations[1]));
+  merge->generations[1] = first; /* to be freed */
   return rc;
-}
-
-/* Adds further rows to the second generation, at most max_rows; it has none if its bound is the
-** lowest id.  When it has all, it takes the place of the first. */
-static int merge_go_on_rebuild(index_merge_state *merge, sqlite3_int64 max_rows){
-  const index_layout *layout = &merge->layout;
-  int are_all = layout->bound==INT64_MAX, rc = SQLITE_OK;
-  if( !are_all ){
-    rc = merge_rows_from(merge, layout->bound + (layout->bound>INT64_MIN), max_rows, 1, &are_all);
-  }
-  if( rc!=SQLITE_OK || !(are_all || layout->bound>=layout->covered) ) return rc;
-  rc = merge_flush(merge, 0);
-  return rc==SQLITE_OK ? merge_end_rebuild(merge) : rc;
 }
 
 /* -- The whole ------------------------------------------------------------------------------- */
-
-static int merge_start(bloom_index *index, const index_layout *layout, index_merge_state **result){
-  index_merge_state *merge = *result = bloom_malloc_zeros(sizeof(*merge));
-  int i, rc = SQLITE_OK;
-  if( merge==NULL ) return SQLITE_NOMEM;
-  merge->index = index;
-  merge->before = merge->layout = *layout;
-  if( !layout->has_covered ){
-    index_choice choice;
-    rc = bloom_index_choose(index, &choice);
-    merge->layout.first = choice.first;
-    if( rc==SQLITE_OK ) rc = merge_begin_generation(merge, &choice, 0,
-                                                    &merge->layout.generations[0]);
-    bloom_index_choice_free(&choice);
-  }
-  for(i=0; i<merge->layout.num_generations && rc==SQLITE_OK; i++){
-    rc = merge_open_generation(merge, i);
-  }
-  return rc;
-}
 
 /* Writes what is in memory, joins runs, writes the layout, and deletes what that does not name. */
 static int merge_finish(index_merge_state *merge){
@@ -476,52 +417,80 @@ static int merge_is_rebuild_due(index_merge_state *merge, index_choice *choice, 
   return rc;
 }
 
-/* Takes changed and new rows, at most max_rows, and then rows of a rebuild. */
+/* Takes changed and new rows, at most max_rows, and then adds further rows to a second generation;
+** when that has all, it takes the place of the first. */
 static int merge_take_rows(index_merge_state *merge, sqlite3_int64 max_rows){
   const index_layout *layout = &merge->layout;
-  sqlite3_int64 num_left = max_rows;
-  int ignored, rc = merge_changed_rows(merge, &num_left);
+  sqlite3_int64 num_left = max_rows, num_again;
+  int are_all, rc = merge_changed_rows(merge, &num_left);
   if( rc==SQLITE_OK && num_left>0 ){
     if( !layout->has_covered || layout->covered<INT64_MAX ){
       rc = merge_rows_from(merge, layout->has_covered ? layout->covered + 1 : INT64_MIN, num_left,
-                           0, &ignored);
+                           0, &are_all);
     }
     merge->done_until = layout->covered;
   }
-  if( rc==SQLITE_OK && layout->num_generations==2 ){
-    sqlite3_int64 num_again = MERGE_REBUILD_SHARE*merge->num_taken;
-    if( num_again<INDEX_REBUILD_LEAST ) num_again = INDEX_REBUILD_LEAST;
-    rc = merge_go_on_rebuild(merge, max_rows==INDEX_MERGE_ALL ? INDEX_MERGE_ALL : num_again);
+  if( rc!=SQLITE_OK || layout->num_generations==1 ) return rc;
+  num_again = MERGE_REBUILD_SHARE*merge->num_taken;
+  if( num_again<INDEX_REBUILD_LEAST ) num_again = INDEX_REBUILD_LEAST;
+  if( max_rows==INDEX_MERGE_ALL ) num_again = INDEX_MERGE_ALL;
+  are_all = layout->bound==INT64_MAX;
+  if( !are_all ){
+    /* It has none if its bound is the lowest id. */
+    rc = merge_rows_from(merge, layout->bound + (layout->bound>INT64_MIN), num_again, 1, &are_all);
   }
-  return rc;
+  if( rc!=SQLITE_OK || !(are_all || layout->bound>=layout->covered) ) return rc;
+  rc = merge_flush(merge, 0);
+  return rc==SQLITE_OK ? merge_end_rebuild(merge) : rc;
 }
 
 int bloom_index_merge_core(bloom_index *index, const index_layout *before, sqlite3_int64 max_rows,
                            int *wants_rebuild){
+  index_merge_state *merge = bloom_malloc_zeros(sizeof(*merge));
   index_choice choice = {.num_rows = 0};
-  index_merge_state *merge;
-  int i, is_due = 0, rc = merge_start(index, before, &merge);
+  index_layout *layout;
+  int i, key, is_due = 0, rc = SQLITE_OK;
   assert( max_rows>0 && index->damage==NULL );
   *wants_rebuild = 0;
+  if( merge==NULL ) return SQLITE_NOMEM;
+  merge->index = index;
+  merge->before = *before;
+  layout = &merge->layout;
+  *layout = *before;
+  if( !before->has_covered ){
+    rc = bloom_index_choose(index, &choice);
+    layout->first = choice.first;
+  }
+  for(i=0; i<layout->num_generations && rc==SQLITE_OK; i++){
+    rc = merge_open_generation(merge, i, i==0 && !before->has_covered ? &choice : NULL);
+  }
   if( rc==SQLITE_OK ) rc = merge_is_rebuild_due(merge, &choice, &is_due);
-  if( rc==SQLITE_OK && is_due ){
-    *wants_rebuild = max_rows==INDEX_MERGE_ALL || merge->layout.num_rows<INDEX_FEW_ROWS;
-    if( !*wants_rebuild ) rc = merge_begin_rebuild(merge, &choice);
+  if( is_due ){
+    *wants_rebuild = max_rows==INDEX_MERGE_ALL || layout->num_rows<INDEX_FEW_ROWS;
+    if( !*wants_rebuild ){
+      layout->num_generations = 2;
+      layout->bound = INT64_MIN;
+      rc = merge_open_generation(merge, 1, &choice);
+    }
   }
   bloom_index_choice_free(&choice);
   if( rc==SQLITE_OK && !*wants_rebuild ){
     rc = merge_take_rows(merge, max_rows);
     /* If there are no numbers of blocks left, larger blocks are needed. */
-    for(i=0; rc==SQLITE_FULL && i<merge->layout.num_generations; i++){
-      const index_spans *spans = merge->generations[i].spans;
-      *wants_rebuild |= spans && spans->num_spans==INDEX_MAX_SPANS;
+    for(i=0; rc==SQLITE_FULL && i<layout->num_generations; i++){
+      *wants_rebuild |= merge->generations[i].spans->num_spans==INDEX_MAX_SPANS;
     }
     if( *wants_rebuild ) rc = SQLITE_OK;
     else if( rc==SQLITE_OK ) rc = merge_finish(merge);
   }
-  if( merge==NULL ) return rc;
   merge_keep_words(merge, rc);
-  for(i=0; i<INDEX_MAX_GENERATIONS; i++) merge_close_generation(merge, i);
+  for(i=0; i<INDEX_MAX_GENERATIONS; i++){
+    for(key=0; key<index->config.num_keys; key++){
+      sqlite3_free(merge->generations[i].keys[key].zones);
+      sqlite3_free(merge->generations[i].keys[key].row);
+      bloom_index_pairs_free(&merge->generations[i].keys[key].pairs);
+    }
+  }
   sqlite3_free(merge);
   return rc;
 }
