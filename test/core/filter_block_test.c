@@ -144,13 +144,15 @@ TEST(the_filter_for_any_key_has_any_key){
 /* A block of these counts, its keys the numbers from 0 on in turn; free() it. */
 static uint8_t *written_block(const uint32_t *num_keys, size_t num_slots, double bits_per_key, size_t *num_bytes){
   bloom_filter_block block;
+  double bits[3]; /* by the number of keys */
   uint8_t *bytes;
   int64_t key = 0;
   size_t slot;
-  assert_int_equal(bloom_filter_block_size(num_keys, num_slots, &(bloom_filter_block_bits){bits_per_key, NULL}, num_bytes), BLOOM_OK);
+  for(slot=0; slot<COUNT_OF(bits); slot++) bits[slot] = bits_per_key;
+  assert_int_equal(bloom_filter_block_write(num_keys, num_slots, bits, NULL, num_bytes), BLOOM_OK);
   bytes = allocated(*num_bytes);
   memset(bytes, 0xa5, *num_bytes);
-  bloom_filter_block_clear(num_keys, num_slots, &(bloom_filter_block_bits){bits_per_key, NULL}, bytes, *num_bytes);
+  assert_int_equal(bloom_filter_block_write(num_keys, num_slots, bits, bytes, num_bytes), BLOOM_OK);
   assert_null(bloom_filter_block_read(bytes, *num_bytes, &block));
   assert_int_equal(block.num_slots, num_slots);
   for(slot=0; slot<num_slots; slot++){
@@ -197,15 +199,15 @@ TEST(a_block_of_no_slots){
 }
 
 TEST(blocks_that_are_too_big){
-  static const uint32_t large[] = {UINT32_MAX, UINT32_MAX};
+  static const uint32_t num_keys[] = {1, 1};
   size_t num_bytes = 77;
-  assert_int_equal(bloom_filter_block_size(large, 1, &(bloom_filter_block_bits){100, NULL}, &num_bytes), BLOOM_TOO_BIG);
-  assert_int_equal(bloom_filter_block_size(large, 2, &(bloom_filter_block_bits){5, NULL}, &num_bytes), BLOOM_TOO_BIG);
-  assert_int_equal(bloom_filter_block_size(large, 1, &(bloom_filter_block_bits){1e300, NULL}, &num_bytes), BLOOM_TOO_BIG);
+  assert_int_equal(bloom_filter_block_write(num_keys, 1, (double[]){0, 100.0 * UINT32_MAX}, NULL, &num_bytes), BLOOM_TOO_BIG);
+  assert_int_equal(bloom_filter_block_write(num_keys, 2, (double[]){0, 5.0 * UINT32_MAX}, NULL, &num_bytes), BLOOM_TOO_BIG);
+  assert_int_equal(bloom_filter_block_write(num_keys, 1, (double[]){0, 1e300}, NULL, &num_bytes), BLOOM_TOO_BIG);
   assert_int_equal(num_bytes, 77);
   if( SIZE_MAX>UINT32_MAX ){
     /* The largest of one slot that 32 bits can tell the end of. */
-    assert_int_equal(bloom_filter_block_size(large, 1, &(bloom_filter_block_bits){7.99, NULL}, &num_bytes), BLOOM_OK);
+    assert_int_equal(bloom_filter_block_write(num_keys, 1, (double[]){0, 7.99 * UINT32_MAX}, NULL, &num_bytes), BLOOM_OK);
     assert_true(num_bytes>4280000000u && num_bytes<=UINT32_MAX);
   }
 }

@@ -62,47 +62,34 @@ void bloom_filter_block_slot(const bloom_filter_block *block, size_t slot,
   found->num_bytes = limit - start;
 }
 
-/* Sets *shape to the shape of a slot's filter, all 0 for a slot without keys. */
-static bloom_status slot_shape(uint32_t num_keys, const bloom_filter_block_bits *bits,
-                               bloom_shape *shape){
-  *shape = (bloom_shape){0};
-  assert( bits->tenths || bits->bits_per_key>0 );
-  if( num_keys==0 ) return BLOOM_OK;
-  return bloom_leveldb_shape(num_keys,
-                             bits->tenths ? bits->tenths[num_keys] / 10.0 : bits->bits_per_key,
-                             shape);
-}
-
-bloom_status bloom_filter_block_size(const uint32_t *num_keys, size_t num_slots,
-                                     const bloom_filter_block_bits *bits, size_t *num_bytes){
-  uint64_t block_bytes = BLOOM_FILTER_BLOCK_MIN_BYTES + 4*(uint64_t)num_slots;
+bloom_status bloom_filter_block_write(const uint32_t *num_keys, size_t num_slots,
+                                      const double *bits_per_key, uint8_t *bytes,
+                                      size_t *num_bytes){
+  const uint64_t end_bytes = BLOOM_FILTER_BLOCK_MIN_BYTES + 4*(uint64_t)num_slots;
+  uint8_t *offset = bytes ? bytes + (*num_bytes - (size_t)end_bytes) : NULL;
+  uint64_t filters_bytes = 0;
   size_t i;
   for(i=0; i<num_slots; i++){
-    bloom_shape shape;
-    if( slot_shape(num_keys[i], bits, &shape)!=BLOOM_OK ) return BLOOM_TOO_BIG;
-    block_bytes += shape.num_bytes;
-    if( block_bytes>UINT32_MAX ) return BLOOM_TOO_BIG;
-  }
-  *num_bytes = (size_t)block_bytes;
-  return BLOOM_OK;
-}
-
-void bloom_filter_block_clear(const uint32_t *num_keys, size_t num_slots,
-                              const bloom_filter_block_bits *bits,
-                              uint8_t *bytes, size_t num_bytes){
-  uint8_t *offset = bytes + num_bytes - BLOOM_FILTER_BLOCK_MIN_BYTES - 4*num_slots;
-  size_t filters_bytes = 0;
-  size_t i;
-  for(i=0; i<num_slots; i++, offset+=4){
-    bloom_shape shape;
-    slot_shape(num_keys[i], bits, &shape);
-    if( shape.num_bytes ) bloom_leveldb_clear(&shape, bytes + filters_bytes);
-    bloom_store32_le(offset, (uint32_t)filters_bytes);
+    bloom_shape shape = {0};
+    assert( num_keys[i]==0 || bits_per_key[num_keys[i]]>0 );
+    if( num_keys[i]
+     && bloom_leveldb_shape(num_keys[i], bits_per_key[num_keys[i]], &shape)!=BLOOM_OK ){
+      return BLOOM_TOO_BIG;
+    }
+    if( bytes ){
+      if( shape.num_bytes ) bloom_leveldb_clear(&shape, bytes + filters_bytes);
+      bloom_store32_le(offset + 4*i, (uint32_t)filters_bytes);
+    }
     filters_bytes += shape.num_bytes;
+    if( filters_bytes + end_bytes>UINT32_MAX ) return BLOOM_TOO_BIG;
   }
-  assert( offset==bytes + filters_bytes + 4*num_slots );
-  bloom_store32_le(offset, (uint32_t)filters_bytes);
-  offset[4] = BLOOM_FILTER_BLOCK_BASE_LG;
+  if( bytes ){
+    assert( offset==bytes + filters_bytes );
+    bloom_store32_le(offset + 4*i, (uint32_t)filters_bytes);
+    offset[4*i + 4] = BLOOM_FILTER_BLOCK_BASE_LG;
+  }
+  *num_bytes = (size_t)(filters_bytes + end_bytes);
+  return BLOOM_OK;
 }
 
 void bloom_filter_block_add(const bloom_filter_block *block, uint8_t *bytes, size_t slot,
@@ -166,108 +153,88 @@ static const char *read_block(ldb_span file, ldb_handle handle, const char *outs
   return NULL;
 }
 
-/* A key of the metaindex, cut to the longest that is looked at. */
-typedef struct metaindex_key {
-  uint8_t bytes[FILTER_KEY_PREFIX_BYTES + BLOOM_POLICY_MAX_BYTES];
-  uint64_t num_bytes; /* before it was cut */
-} metaindex_key;
-
-/* Reads an entry and moves the span past it.  *key is the key of the entry before, which the entry
-** continues, and is set to its own.  Returns 0 if the entry is damaged. */
-static int take_entry(ldb_span *entries, metaindex_key *key, ldb_span *value){
-  uint64_t num_shared, num_unshared, num_value_bytes;
-  if( !take_varint64(entries, &num_shared) || !take_varint64(entries, &num_unshared)
-   || !take_varint64(entries, &num_value_bytes) ) return 0;
-  if( num_shared>key->num_bytes || num_unshared>entries->num_bytes
-   || num_value_bytes>entries->num_bytes - num_unshared ) return 0;
-  if( num_shared<sizeof(key->bytes) ){
-    const size_t room = sizeof(key->bytes) - (size_t)num_shared;
-    memcpy(key->bytes + num_shared, entries->bytes,
-           num_unshared<room ? (size_t)num_unshared : room);
-  }
-  key->num_bytes = num_shared + num_unshared;
-  value->bytes = entries->bytes + num_unshared;
-  value->num_bytes = (size_t)num_value_bytes;
-  entries->bytes += num_unshared + num_value_bytes;
-  entries->num_bytes -= (size_t)(num_unshared + num_value_bytes);
-  return 1;
-}
-
 /* Finds LevelDB's policy in the metaindex, else the first one.  Sets ldb->note and ldb->policy,
 ** and, of LevelDB's policy, *value.  Returns NULL, or what is wrong. */
-static const char *find_filter(ldb_span metaindex, bloom_ldb_file *ldb, ldb_span *value){
+static const char *find_filter(ldb_span entries, bloom_ldb_file *ldb, ldb_span *value){
   static const char ours[] = FILTER_KEY_PREFIX BLOOM_LEVELDB_POLICY;
-  metaindex_key key = {{0}, 0};
+  /* The key of the entry at hand, cut to the longest that is looked at. */
+  uint8_t key[FILTER_KEY_PREFIX_BYTES + BLOOM_POLICY_MAX_BYTES] = {0};
+  uint64_t key_bytes = 0; /* before it was cut */
+  uint64_t num_shared, num_unshared, num_value_bytes;
   uint32_t num_restarts;
-  int has_policy = 0;
-  if( metaindex.num_bytes<4 ) return metaindex_damaged;
-  num_restarts = bloom_load32_le(metaindex.bytes + metaindex.num_bytes - 4);
-  if( num_restarts>metaindex.num_bytes/4 - 1 ) return metaindex_damaged;
-  metaindex.num_bytes -= 4 + 4*(size_t)num_restarts;
-  while( metaindex.num_bytes ){
-    int is_ours;
-    if( !take_entry(&metaindex, &key, value) ) return metaindex_damaged;
-    is_ours = key.num_bytes==sizeof(ours) - 1 && memcmp(key.bytes, ours, sizeof(ours) - 1)==0;
-    if( key.num_bytes<FILTER_KEY_PREFIX_BYTES || (has_policy && !is_ours)
-     || memcmp(key.bytes, ours, FILTER_KEY_PREFIX_BYTES)!=0 ) continue;
+  int has_policy = 0, is_ours = 0;
+  if( entries.num_bytes<4 ) return metaindex_damaged;
+  num_restarts = bloom_load32_le(entries.bytes + entries.num_bytes - 4);
+  if( num_restarts>entries.num_bytes/4 - 1 ) return metaindex_damaged;
+  entries.num_bytes -= 4 + 4*(size_t)num_restarts;
+  while( entries.num_bytes && !is_ours ){
+    if( !take_varint64(&entries, &num_shared) || !take_varint64(&entries, &num_unshared)
+     || !take_varint64(&entries, &num_value_bytes) ) return metaindex_damaged;
+    if( num_shared>key_bytes || num_unshared>entries.num_bytes
+     || num_value_bytes>entries.num_bytes - num_unshared ) return metaindex_damaged;
+    /* It begins with bytes of the key before. */
+    if( num_shared<sizeof(key) ){
+      const size_t room = sizeof(key) - (size_t)num_shared;
+      memcpy(key + num_shared, entries.bytes, num_unshared<room ? (size_t)num_unshared : room);
+    }
+    key_bytes = num_shared + num_unshared;
+    *value = (ldb_span){entries.bytes + num_unshared, (size_t)num_value_bytes};
+    entries.bytes += num_unshared + num_value_bytes;
+    entries.num_bytes -= (size_t)(num_unshared + num_value_bytes);
+    is_ours = key_bytes==sizeof(ours) - 1 && memcmp(key, ours, sizeof(ours) - 1)==0;
+    if( key_bytes<FILTER_KEY_PREFIX_BYTES || (has_policy && !is_ours)
+     || memcmp(key, ours, FILTER_KEY_PREFIX_BYTES)!=0 ) continue;
     has_policy = 1;
     ldb->note = is_ours ? NULL : BLOOM_LDB_OTHER_POLICY;
-    ldb->policy_bytes = (size_t)(key.num_bytes<sizeof(key.bytes) ? key.num_bytes
-                                                                 : sizeof(key.bytes));
-    ldb->policy_bytes -= FILTER_KEY_PREFIX_BYTES;
-    memcpy(ldb->policy, key.bytes + FILTER_KEY_PREFIX_BYTES, ldb->policy_bytes);
-    if( is_ours ) break;
-  }
-  return NULL;
-}
-
-/* Reads the metaindex, then the filter block, into *ldb.  Returns NULL, or what is wrong. */
-static const char *read_filters(ldb_span file, ldb_handle metaindex_handle, bloom_ldb_file *ldb){
-  ldb_span metaindex, filter_block, value = {NULL, 0};
-  const bloom_filter_block *block = &ldb->block;
-  ldb_handle filter_handle;
-  uint8_t compression;
-  const char *wrong = read_block(file, metaindex_handle,
-                                 "the metaindex block lies outside of the file",
-                                 "the metaindex block does not have its checksum", &metaindex,
-                                 &compression);
-  if( wrong==NULL && compression ) ldb->note = BLOOM_LDB_METAINDEX_COMPRESSED;
-  else if( wrong==NULL ) wrong = find_filter(metaindex, ldb, &value);
-  if( wrong || ldb->note ) return wrong;
-  if( !take_block_handle(&value, &filter_handle) ) return metaindex_damaged;
-  wrong = read_block(file, filter_handle, "the filter block lies outside of the file",
-                     "the filter block does not have its checksum", &filter_block, &compression);
-  if( wrong==NULL && compression ) ldb->note = BLOOM_LDB_FILTER_COMPRESSED;
-  if( wrong || compression ) return wrong;
-  ldb->block_bytes = filter_block.num_bytes;
-  if( bloom_filter_block_read(filter_block.bytes, filter_block.num_bytes, &ldb->block) ){
-    return "the filter block is damaged";
-  }
-  /* LevelDB writes a slot for each 2^base_lg bytes before the filter block, and one for the rest if
-  ** a data block begins there. */
-  if( block->num_slots==0 ? filter_handle.offset>0
-      : block->base_lg<64 && block->num_slots < filter_handle.offset >> block->base_lg ){
-    ldb->note = BLOOM_LDB_TOO_FEW_FILTERS;
+    ldb->policy_bytes = (size_t)(key_bytes<sizeof(key) ? key_bytes : sizeof(key))
+        - FILTER_KEY_PREFIX_BYTES;
+    memcpy(ldb->policy, key + FILTER_KEY_PREFIX_BYTES, ldb->policy_bytes);
   }
   return NULL;
 }
 
 const char *bloom_ldb_file_read(const uint8_t *bytes, size_t num_bytes, bloom_ldb_file *ldb){
   bloom_ldb_file found = {.note = BLOOM_LDB_NO_FILTER};
-  const uint8_t *footer;
-  ldb_span handles;
-  ldb_handle metaindex, index;
+  const bloom_filter_block *filters = &found.block;
+  ldb_span file, handles, block, value = {NULL, 0};
+  ldb_handle metaindex, index, filter_block;
+  uint8_t compression;
   const char *wrong;
   if( num_bytes<BLOOM_LDB_FOOTER_BYTES ) return "it has fewer than 48 bytes";
-  footer = bytes + num_bytes - BLOOM_LDB_FOOTER_BYTES;
-  if( bloom_load32_le(footer + 40)!=LDB_MAGIC_LOW || bloom_load32_le(footer + 44)!=LDB_MAGIC_HIGH ){
+  file = (ldb_span){bytes, num_bytes - BLOOM_LDB_FOOTER_BYTES};
+  handles = (ldb_span){bytes + file.num_bytes, 40};
+  if( bloom_load32_le(handles.bytes + 40)!=LDB_MAGIC_LOW
+   || bloom_load32_le(handles.bytes + 44)!=LDB_MAGIC_HIGH ){
     return "its last 8 bytes are not LevelDB's magic number";
   }
-  handles = (ldb_span){footer, 40};
   if( !take_block_handle(&handles, &metaindex) || !take_block_handle(&handles, &index) ){
     return "its footer is damaged";
   }
-  wrong = read_filters((ldb_span){bytes, num_bytes - BLOOM_LDB_FOOTER_BYTES}, metaindex, &found);
-  if( wrong==NULL ) *ldb = found;
-  return wrong;
+  wrong = read_block(file, metaindex, "the metaindex block lies outside of the file",
+                     "the metaindex block does not have its checksum", &block, &compression);
+  if( wrong==NULL && compression ) found.note = BLOOM_LDB_METAINDEX_COMPRESSED;
+  else if( wrong==NULL ) wrong = find_filter(block, &found, &value);
+  if( wrong ) return wrong;
+  if( found.note==NULL ){
+    if( !take_block_handle(&value, &filter_block) ) return metaindex_damaged;
+    wrong = read_block(file, filter_block, "the filter block lies outside of the file",
+                       "the filter block does not have its checksum", &block, &compression);
+    if( wrong ) return wrong;
+    if( compression ){
+      found.note = BLOOM_LDB_FILTER_COMPRESSED;
+    }else{
+      found.block_bytes = block.num_bytes;
+      if( bloom_filter_block_read(block.bytes, block.num_bytes, &found.block) ){
+        return "the filter block is damaged";
+      }
+      /* LevelDB writes a slot for each 2^base_lg bytes before the filter block, and one for the
+      ** rest if a data block begins there. */
+      if( filters->num_slots==0 ? filter_block.offset>0 : filters->base_lg<64
+          && filters->num_slots < filter_block.offset >> filters->base_lg ){
+        found.note = BLOOM_LDB_TOO_FEW_FILTERS;
+      }
+    }
+  }
+  *ldb = found;
+  return NULL;
 }

@@ -1,5 +1,6 @@
 /*
 ** LevelDB's files: the filter block, and where it stands in a table file (.ldb, .sst).
+** ../../FORMATS.md has their layouts.
 */
 #ifndef BLOOM_CORE_LEVELDB_FILES_H
 #define BLOOM_CORE_LEVELDB_FILES_H
@@ -43,14 +44,6 @@ static inline uint32_t bloom_crc32c_mask(uint32_t crc){
 /* -- Filter blocks ---------------------------------------------------------- */
 
 /*
-** LevelDB's filter block: the filters of one LevelDB table file (.ldb).
-**
-**   +----------+-----+------------+------------------------+---------+---------+
-**   | filter 0 | ... | filter n-1 | offset of each filter  | end     | base_lg |
-**   |          |     |            | fixed32, n of them     | fixed32 | 1 byte  |
-**   +----------+-----+------------+------------------------+---------+---------+
-**
-** Offsets count from the block's first byte; end is where the filters end and the offsets begin.
 ** Filter i is slot i: it has the keys of the data blocks that begin at file offsets i << base_lg
 ** .. ((i+1) << base_lg) - 1.  If no data block begins there, the slot is empty: it has 0 bytes and
 ** contains nothing.  What a base_lg of 64 and more shifts depends on the processor, so a block of
@@ -95,23 +88,14 @@ const char *bloom_filter_block_read(const uint8_t *bytes, size_t num_bytes,
 void bloom_filter_block_slot(const bloom_filter_block *block, size_t slot,
                              bloom_filter_slot *found);
 
-/* A block to write has slots up to the last in which a data block begins; num_keys[] has the number
-** of keys of each slot, duplicates counted.  A filter of n keys has tenths[n] / 10 bits a key, or,
-** without tenths, bits_per_key, a finite number > 0. */
-typedef struct bloom_filter_block_bits {
-  double bits_per_key;
-  const uint16_t *tenths; /* or NULL */
-} bloom_filter_block_bits;
-
-/* Sets *num_bytes to the size of the block.  BLOOM_TOO_BIG, with *num_bytes untouched, if it is
-** 2^32 or more, which its offsets of 32 bits cannot express. */
-bloom_status bloom_filter_block_size(const uint32_t *num_keys, size_t num_slots,
-                                     const bloom_filter_block_bits *bits, size_t *num_bytes);
-
-/* Writes a block of num_bytes bytes whose filters have no keys yet. */
-void bloom_filter_block_clear(const uint32_t *num_keys, size_t num_slots,
-                              const bloom_filter_block_bits *bits,
-                              uint8_t *bytes, size_t num_bytes);
+/* Writes a block whose filters have no keys yet to bytes[0 .. *num_bytes); or, if bytes is NULL,
+** sets *num_bytes to its size.  It has slots up to the last in which a data block begins;
+** num_keys[] has the number of keys of each slot, duplicates counted.  A filter of n keys has
+** bits_per_key[n] bits a key, a finite number > 0.  BLOOM_TOO_BIG, with *num_bytes untouched, if
+** the size is 2^32 or more, which the block's offsets of 32 bits cannot express. */
+bloom_status bloom_filter_block_write(const uint32_t *num_keys, size_t num_slots,
+                                      const double *bits_per_key, uint8_t *bytes,
+                                      size_t *num_bytes);
 
 /* Adds the keys that have these hashes, in any order, to a slot that was written for at least one
 ** key.  *block was read from bytes. */
@@ -121,22 +105,10 @@ void bloom_filter_block_add(const bloom_filter_block *block, uint8_t *bytes, siz
 /* -- Table files ------------------------------------------------------------ */
 
 /*
-**   +-------------+--------------+-----------+-------------+--------+
-**   | data blocks | filter block | metaindex | index block | footer |
-**   +-------------+--------------+-----------+-------------+--------+
-**
-** A handle is a block's file offset and size, two varint64.  Each block is followed by a trailer
-** of 5 bytes: its compression (0: none) and the masked CRC-32C of the block and that byte.  The
-** footer, 48 bytes, has the handles of the metaindex and of the index, zeros up to byte 40, and
-** the magic number 0xdb4775248b80fb57.
-**
-** The metaindex maps "filter." and the policy's name to the filter block's handle.  It is a block
-** of entries, whose keys may share their beginning with the key before.  After them come the
-** offsets of those that share nothing, and the number of these offsets:
-**
-**   entry: shared, unshared, value_bytes (varint32 each), unshared bytes of the key, value
-**   end:   offsets (fixed32 each), number of offsets (fixed32)
-**
+** A handle is a block's file offset and size.  Each block is followed by a trailer: its compression
+** (0: none) and the masked CRC-32C of the block and that byte.  The metaindex maps "filter." and
+** the policy's name to the filter block's handle, in entries whose keys may share their beginning
+** with the key before.
 ** Source: LevelDB doc/table_format.md, table/format.cc, table/block.cc.
 */
 

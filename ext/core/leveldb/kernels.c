@@ -48,16 +48,8 @@ static int avx2_is_supported(void){
   return __builtin_cpu_supports("avx2")!=0;
 }
 
-/* Returns bloom_leveldb_mod() of each lane.  Only even lanes multiply to 64 bits, so odd lanes
+/* Computes bloom_leveldb_mod() of each lane.  Only even lanes multiply to 64 bits, so odd lanes
 ** are moved to even places. */
-TARGET_AVX2 static inline __m256i avx2_mod(__m256i x, __m256i num_bits, __m256i reciprocal){
-  const __m256i even = _mm256_srli_epi64(_mm256_mul_epu32(x, reciprocal), 32);
-  const __m256i odd = _mm256_mul_epu32(_mm256_srli_epi64(x, 32), reciprocal);
-  const __m256i quotient = _mm256_blend_epi32(even, odd, 0xaa);
-  const __m256i rest = _mm256_sub_epi32(x, _mm256_mullo_epi32(quotient, num_bits));
-  return _mm256_min_epu32(rest, _mm256_sub_epi32(rest, num_bits));
-}
-
 TARGET_AVX2 static void avx2_positions(bloom_leveldb_divisor divisor, uint32_t num_probes,
                                        const uint32_t *hashes, size_t num_hashes,
                                        uint32_t *positions){
@@ -69,7 +61,12 @@ TARGET_AVX2 static void avx2_positions(bloom_leveldb_divisor divisor, uint32_t n
                                           _mm256_slli_epi32(probe, 15));
     uint32_t j;
     for(j=0; j<num_probes; j++, positions+=8, probe=_mm256_add_epi32(probe, delta)){
-      _mm256_storeu_si256((__m256i*)(void*)positions, avx2_mod(probe, num_bits, reciprocal));
+      const __m256i even = _mm256_srli_epi64(_mm256_mul_epu32(probe, reciprocal), 32);
+      const __m256i odd = _mm256_mul_epu32(_mm256_srli_epi64(probe, 32), reciprocal);
+      const __m256i quotient = _mm256_blend_epi32(even, odd, 0xaa);
+      const __m256i rest = _mm256_sub_epi32(probe, _mm256_mullo_epi32(quotient, num_bits));
+      _mm256_storeu_si256((__m256i*)(void*)positions,
+                          _mm256_min_epu32(rest, _mm256_sub_epi32(rest, num_bits)));
     }
   }
   scalar_positions(divisor, num_probes, hashes, num_hashes, positions);

@@ -23,14 +23,6 @@ void bloom_leveldb_clear(const bloom_shape *shape, uint8_t *filter){
   filter[shape->num_bytes - 1] = (uint8_t)shape->num_probes;
 }
 
-static inline void set_bit(uint8_t *bits, uint32_t position){
-  bits[position/8] |= (uint8_t)(1u << (position%8));
-}
-
-static inline uint32_t get_bit(const uint8_t *bits, uint32_t position){
-  return (uint32_t)bits[position/8] >> (position%8) & 1;
-}
-
 /* Sets the bits of all hashes.  The lines of a batch are fetched together: in a filter that no
 ** cache holds the processor waits for many at once. */
 void bloom_leveldb_add_by(const bloom_leveldb_kernels *kernels, const bloom_shape *shape,
@@ -53,7 +45,7 @@ void bloom_leveldb_add_by(const bloom_leveldb_kernels *kernels, const bloom_shap
         __builtin_prefetch(filter + positions[i]/8, 1);
       }
 #endif
-      for(i=0; i<num_positions; i++) set_bit(filter, positions[i]);
+      for(i=0; i<num_positions; i++) filter[positions[i]/8] |= (uint8_t)(1u << positions[i]%8);
     }
   }
 }
@@ -105,14 +97,11 @@ static int leveldb_may_contain(const bloom_filter *filter, bloom_hash_value hash
   const uint32_t delta = bloom_leveldb_delta((uint32_t)hash);
   uint32_t probe = (uint32_t)hash, is_set = num_bits>0, j;
   for(j=0; j<filter->shape.num_probes; j++, probe+=delta){
+    const uint32_t position = remainder_of(probe, filter->reciprocal, num_bits);
     if( j%8==0 && !is_set ) return 0;
-    is_set &= get_bit(filter->bits, remainder_of(probe, filter->reciprocal, num_bits));
+    is_set &= (uint32_t)filter->bits[position/8] >> position%8;
   }
   return (int)is_set;
-}
-
-static bloom_hash_value leveldb_hash_int64(int64_t key){
-  return bloom_leveldb_hash_int64(key);
 }
 
 static bloom_hash_value leveldb_hash_bytes(const uint8_t *key, size_t num_bytes){
@@ -130,30 +119,10 @@ static const char *leveldb_readonly_reason(const bloom_filter *filter){
   return filter->shape.num_probes==0 ? "without probes: its last byte is 0" : NULL;
 }
 
-/* Sets the facts that follow from the bits; there is at least one bit. */
-static void leveldb_describe_bits(const bloom_filter *filter, bloom_facts *facts){
-  const uint64_t num_bits = filter->shape.num_slots;
-  uint64_t bits_set;
-  if( !bloom_count_filter_bits(filter, (size_t)(num_bits / 8), &bits_set) ) return;
-  facts->bits_set = (int64_t)bits_set;
-  facts->fill_ratio = (double)bits_set / (double)num_bits;
-  facts->expected_fpr = 1;
-  /* With 0 probes no bits are set, so the fill says nothing about the keys; nor does a full one. */
-  if( filter->shape.num_probes==0 ) return;
-  if( bits_set==num_bits ){
-    facts->note = "saturated: every bit is set, so it may contain every key";
-    return;
-  }
-  facts->estimated_keys = bloom_modelled_keys(&filter->shape, bits_set);
-  facts->expected_fpr = bloom_modelled_fpr(&filter->shape, facts->estimated_keys);
-  if( filter->shape.num_bits>num_bits ){
-    facts->note = "too long: probes reach only its first 2^32 bits";
-  }else if( facts->fill_ratio>BLOOM_NEARLY_SATURATED ){ /* as sized it is at most 0.64 */
-    facts->note = "nearly saturated: over 3/4 of its bits are set; rebuild it for more keys";
-  }
-}
-
 static void leveldb_describe(const bloom_filter *filter, int count_bits, bloom_facts *facts){
+  const bloom_shape *shape = &filter->shape;
+  const uint64_t num_bits = shape->num_slots;
+  uint64_t bits_set;
   *facts = bloom_no_facts;
   if( leveldb_is_reserved(filter) ){
     facts->expected_fpr = 1;
@@ -161,24 +130,40 @@ static void leveldb_describe(const bloom_filter *filter, int count_bits, bloom_f
     return;
   }
   facts->encoding = bloom_encoding_leveldb.name;
-  facts->num_bits = (int64_t)filter->shape.num_slots;
-  if( filter->shape.num_slots==0 ){
+  facts->num_bits = (int64_t)num_bits;
+  if( num_bits==0 ){
     facts->bits_set = 0;
     facts->expected_fpr = 0;
     facts->note = "too short: a filter has at least 2 bytes; this one contains nothing";
     return;
   }
-  facts->num_probes = filter->shape.num_probes;
-  if( count_bits ) leveldb_describe_bits(filter, facts);
-  if( filter->shape.num_probes==0 ){
+  facts->num_probes = shape->num_probes;
+  if( shape->num_probes==0 ){
     facts->note = "no probes: its last byte is 0, so it may contain every key";
+  }
+  if( !count_bits || !bloom_count_filter_bits(filter, (size_t)(num_bits / 8), &bits_set) ) return;
+  facts->bits_set = (int64_t)bits_set;
+  facts->fill_ratio = (double)bits_set / (double)num_bits;
+  facts->expected_fpr = 1;
+  /* With 0 probes no bits are set, so the fill says nothing about the keys; nor does a full one. */
+  if( shape->num_probes==0 ) return;
+  if( bits_set==num_bits ){
+    facts->note = "saturated: every bit is set, so it may contain every key";
+    return;
+  }
+  facts->estimated_keys = bloom_modelled_keys(shape, bits_set);
+  facts->expected_fpr = bloom_modelled_fpr(shape, facts->estimated_keys);
+  if( shape->num_bits>num_bits ){
+    facts->note = "too long: probes reach only its first 2^32 bits";
+  }else if( facts->fill_ratio>BLOOM_NEARLY_SATURATED ){ /* as sized it is at most 0.64 */
+    facts->note = "nearly saturated: over 3/4 of its bits are set; rebuild it for more keys";
   }
 }
 
 const bloom_encoding bloom_encoding_leveldb = {
   .name = "leveldb",
   .hash_value_bytes = 4,
-  .hash_int64 = leveldb_hash_int64,
+  .hash_int64 = bloom_leveldb_hash_int64,
   .hash_bytes = leveldb_hash_bytes,
   .may_contain = leveldb_may_contain,
   .shape = bloom_leveldb_shape,

@@ -1,13 +1,9 @@
 /*
-** LevelDB's filter, "leveldb.BuiltinBloomFilter2": from hash to bits.
+** LevelDB's filter, "leveldb.BuiltinBloomFilter2": from hash to bits.  ../../FORMATS.md has the
+** layout.
 **
-**   +--------------------------------+------------+
-**   | bits, num_bits/8 bytes         | num_probes |
-**   +--------------------------------+------------+
-**
-** Bit i is bit i%8 of byte i/8.  Probe j of a hash tests bit (hash + j*delta) mod 2^32 mod
-** num_bits, delta = hash rotated right by 17.  Positions have 32 bits, so bits from 2^32 on are
-** never set.
+** Probe j of a hash tests bit (hash + j*delta) mod 2^32 mod num_bits, delta = hash rotated right by
+** 17.  Positions have 32 bits, so bits from 2^32 on are never set.
 **
 ** Any bytes can be read.  To bytes that are no filter the answer for every key is LevelDB's: 0 if
 ** they are fewer than 2; 1 if the last byte is 0 (no probes) or above 30 (reserved for encodings to
@@ -64,7 +60,7 @@ static inline uint32_t bloom_leveldb_hash(const uint8_t *key, size_t num_bytes){
 }
 
 /* Returns the hash of an integer's decimal text. */
-static inline uint32_t bloom_leveldb_hash_int64(int64_t value){
+static inline bloom_hash_value bloom_leveldb_hash_int64(int64_t value){
   uint8_t room[BLOOM_DECIMAL_MAX_BYTES];
   size_t num_bytes;
   const uint8_t *text = bloom_decimal(value, room, &num_bytes);

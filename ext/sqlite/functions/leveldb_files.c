@@ -311,18 +311,29 @@ void bloom_filter_block_build_step(sqlite3_context *context, int num_args, sqlit
   bloom_fail_code(context, state ? block_build_row(context, state, num_args, args) : SQLITE_NOMEM);
 }
 
-/* Adds the keys to a block that was written for them, those of one slot that came in succession in
-** one call. */
-static int add_keys_to_block(sqlite3_context *context, const block_build_state *state,
-                             uint8_t *bytes, size_t num_bytes){
+/* Builds the block with these numbers of keys by slot, and sets it as context's result. */
+static int write_block(sqlite3_context *context, const block_build_state *state,
+                       const uint32_t *num_keys, const double *bits_per_key){
   const bloom_hash_run *hashes = bloom_hash_queue_runs(&state->hashes);
   const bloom_hash_run *slots = bloom_hash_queue_runs(&state->slots);
+  const size_t num_slots = (size_t)state->num_slots;
   bloom_filter_block block;
-  bloom_filter_block_read(bytes, num_bytes, &block);
+  uint8_t *bytes;
+  size_t num_bytes;
+  if( bloom_filter_block_write(num_keys, num_slots, bits_per_key, NULL, &num_bytes)!=BLOOM_OK
+   || num_bytes>state->max_bytes ) return SQLITE_TOOBIG;
+  bytes = sqlite3_malloc64(num_bytes);
+  if( bytes==NULL ) return SQLITE_NOMEM;
+  (void)bloom_filter_block_write(num_keys, num_slots, bits_per_key, bytes, &num_bytes);
+  (void)bloom_filter_block_read(bytes, num_bytes, &block);
   for(; hashes; hashes=hashes->next, slots=slots->next){
     const uint32_t *numbers = slots->hashes;
     size_t begin, end;
-    if( bloom_is_interrupted(context) ) return SQLITE_INTERRUPT;
+    if( bloom_is_interrupted(context) ){
+      sqlite3_free(bytes);
+      return SQLITE_INTERRUPT;
+    }
+    /* The keys of one slot that came in succession are added in one call. */
     for(begin=0; begin<hashes->num_hashes; begin=end){
       bloom_hash_run run = {.next = NULL, .hashes = (const uint32_t *)hashes->hashes + begin};
       for(end=begin+1; end<hashes->num_hashes && numbers[end]==numbers[begin]; end++){}
@@ -330,53 +341,15 @@ static int add_keys_to_block(sqlite3_context *context, const block_build_state *
       bloom_filter_block_add(&block, bytes, numbers[begin], &run);
     }
   }
+  sqlite3_result_blob64(context, bytes, num_bytes, sqlite3_free);
   return SQLITE_OK;
-}
-
-/* Sets *found to an array of tenths of a bit per key by a slot's number of keys, set for the
-** numbers that occur.  It is to be freed with sqlite3_free(), also after an error. */
-static int find_tenths(sqlite3_context *context, const block_build_state *state,
-                       const uint32_t *num_keys, uint32_t most_keys, uint16_t **found){
-  uint16_t *tenths;
-  size_t i;
-  *found = tenths = bloom_malloc_zeros(((uint64_t)most_keys + 1) * sizeof(*tenths));
-  if( tenths==NULL ) return SQLITE_NOMEM;
-  for(i=0; i<state->num_slots; i++){
-    double bits_per_key;
-    if( num_keys[i]==0 || tenths[num_keys[i]] ) continue;
-    if( bloom_is_interrupted(context) ) return SQLITE_INTERRUPT;
-    if( bloom_find_bits_per_key(context, block_build_function.bits, &state->size, num_keys[i],
-                                &bits_per_key)!=SQLITE_OK ){
-      return SQLITE_ERROR;
-    }
-    tenths[num_keys[i]] = (uint16_t)(bits_per_key * 10 + 0.5);
-  }
-  return SQLITE_OK;
-}
-
-/* Builds the block with these numbers of keys by slot, and sets it as context's result. */
-static int write_block(sqlite3_context *context, const block_build_state *state,
-                       const uint32_t *num_keys, const bloom_filter_block_bits *bits){
-  const size_t num_slots = (size_t)state->num_slots;
-  uint8_t *bytes;
-  size_t num_bytes;
-  int rc;
-  if( bloom_filter_block_size(num_keys, num_slots, bits, &num_bytes)!=BLOOM_OK
-   || num_bytes>state->max_bytes ) return SQLITE_TOOBIG;
-  bytes = sqlite3_malloc64(num_bytes);
-  if( bytes==NULL ) return SQLITE_NOMEM;
-  bloom_filter_block_clear(num_keys, num_slots, bits, bytes, num_bytes);
-  rc = add_keys_to_block(context, state, bytes, num_bytes);
-  if( rc==SQLITE_OK ) sqlite3_result_blob64(context, bytes, num_bytes, sqlite3_free);
-  else sqlite3_free(bytes);
-  return rc;
 }
 
 /* Counts the keys of each slot, builds the block and sets it as context's result. */
 static int give_block(sqlite3_context *context, const block_build_state *state){
-  bloom_filter_block_bits bits = {.bits_per_key = state->size.bits_per_key};
-  uint16_t *tenths = NULL;
   uint32_t *num_keys, most_keys;
+  double *bits_per_key; /* by a slot's number of keys, set for the numbers that occur */
+  size_t i;
   int rc = SQLITE_OK;
   /* SQLite ends every aggregate that it began.  After an error it drops the result. */
   if( bloom_is_interrupted(context) ) return SQLITE_INTERRUPT;
@@ -385,12 +358,17 @@ static int give_block(sqlite3_context *context, const block_build_state *state){
   num_keys = bloom_malloc_zeros((state->num_slots + 1) * sizeof(*num_keys));
   if( num_keys==NULL ) return SQLITE_NOMEM;
   most_keys = bloom_hash_queue_count(&state->slots, num_keys);
-  if( bloom_is_rate(bits.bits_per_key) ){
-    rc = find_tenths(context, state, num_keys, most_keys, &tenths);
+  bits_per_key = bloom_malloc_zeros(((uint64_t)most_keys + 1) * sizeof(*bits_per_key));
+  if( bits_per_key==NULL ) rc = SQLITE_NOMEM;
+  for(i=0; rc==SQLITE_OK && i<state->num_slots; i++){
+    double *bits = &bits_per_key[num_keys[i]];
+    if( num_keys[i]==0 || *bits>0 ) continue;
+    rc = bloom_is_interrupted(context) ? SQLITE_INTERRUPT
+        : bloom_find_bits_per_key(context, block_build_function.bits, &state->size, num_keys[i],
+                                  bits);
   }
-  bits.tenths = tenths;
-  if( rc==SQLITE_OK ) rc = write_block(context, state, num_keys, &bits);
-  sqlite3_free(tenths);
+  if( rc==SQLITE_OK ) rc = write_block(context, state, num_keys, bits_per_key);
+  sqlite3_free(bits_per_key);
   sqlite3_free(num_keys);
   return rc;
 }
