@@ -20,12 +20,6 @@ const char *bloom_index_key_name(const bloom_index *index, int key){
   return indexed->column>=0 ? index->columns.list[indexed->column].name : indexed->name;
 }
 
-/* Appends an indexed column, or NULL if it is gone. */
-static void source_append_key(const bloom_index *index, sqlite3_str *sql, int key){
-  if( index->config.keys[key].column<0 ) sqlite3_str_appendall(sql, "NULL");
-  else sqlite3_str_appendf(sql, "x.\"%w\"", bloom_index_key_name(index, key));
-}
-
 int bloom_index_source_ids(bloom_index *index, sqlite3_int64 *first, sqlite3_int64 *last){
   const int rc = bloom_sql_integer(index->connection, first, INDEX_FIRST_ID,
                                    index->columns.id_name, index->schema, index->columns.name);
@@ -56,8 +50,8 @@ int bloom_index_source_rows(bloom_index *index, sqlite3_stmt **rows, const char 
   int i;
   sqlite3_str_appendf(sql, "SELECT x.\"%w\"", id);
   for(i=0; i<index->config.num_keys; i++){
-    sqlite3_str_appendall(sql, ", ");
-    source_append_key(index, sql, i);
+    if( index->config.keys[i].column<0 ) sqlite3_str_appendall(sql, ", NULL");
+    else sqlite3_str_appendf(sql, ", x.\"%w\"", bloom_index_key_name(index, i));
   }
   sqlite3_str_appendf(sql, " FROM " INDEX_SOURCE " NOT INDEXED WHERE x.\"%w\" %s ORDER BY x.\"%w\"",
                       index->schema, index->columns.name, id, condition, id);
@@ -174,15 +168,6 @@ int bloom_index_triggers_drop(bloom_index *index){
   return bloom_follow_drop(index_follower(index), 0);
 }
 
-/* Returns the text of the trigger after an UPDATE; "" if there is none. */
-static const char *triggers_after_update(const bloom_triggers *triggers){
-  int i;
-  for(i=0; i<triggers->num_rows; i++){
-    if( triggers->rows[i].kind==INDEX_AFTER_UPDATE ) return triggers->rows[i].sql;
-  }
-  return "";
-}
-
 /* == The source as it is now =========================================================== */
 
 int bloom_index_source_read(bloom_index *index, const char *table, int is_create,
@@ -205,33 +190,10 @@ int bloom_index_columns_fail(bloom_index *index){
                           index->name, has_reset ? "PRAGMA writable_schema = RESET, " : "");
 }
 
-/* Compares the columns that were declared with those of the table now.  Takes over what SQLite was
-** not told: which are virtual, and the id. */
-static index_columns_state index_compare_columns(bloom_source *declared, bloom_source *now){
-  const bloom_source before = *declared;
-  int i;
-  if( now->num_columns<declared->num_columns
-     || declared->num_columns==0 ) return INDEX_COLUMNS_OTHER;
-  for(i=0; i<declared->num_columns; i++){
-    const bloom_source_column a = declared->list[i], b = now->list[i];
-    if( sqlite3_stricmp(a.name, b.name)!=0 || strcmp(a.type, b.type)!=0
-       || sqlite3_stricmp(a.collation, b.collation)!=0
-       || a.is_not_null>b.is_not_null ) return INDEX_COLUMNS_OTHER;
-  }
-  for(i=0; i<declared->num_columns; i++) declared->list[i].is_virtual = now->list[i].is_virtual;
-  declared->is_partial = now->is_partial;
-  declared->id_column = now->id_column;
-  declared->name = now->name;
-  declared->id_name = now->id_name;
-  now->name = before.name;
-  now->id_name = before.id_name;
-  return now->num_columns==declared->num_columns ? INDEX_COLUMNS_SAME : INDEX_COLUMNS_MORE;
-}
-
 /* Sets index->columns where none were declared yet, else compares them with the table's. */
 static int index_check_columns(bloom_index *index, const char *table){
-  bloom_source now;
-  int rc = bloom_index_source_read(index, table, 0, &now);
+  bloom_source *declared = &index->columns, now;
+  int i, is_other, rc = bloom_index_source_read(index, table, 0, &now);
   /* A view's ids may be NULL, or come twice.  A virtual table may be one that SQLite keeps from
   ** views and triggers, to which this one would open it. */
   if( rc==SQLITE_ERROR && index->base.zErrMsg ){
@@ -239,69 +201,85 @@ static int index_check_columns(bloom_index *index, const char *table){
                           index->base.zErrMsg, index->name);
   }
   if( rc==SQLITE_OK && !index->is_declared ){
-    bloom_source_free(&index->columns);
-    index->columns = now;
+    bloom_source_free(declared);
+    *declared = now;
     index->columns_state = INDEX_COLUMNS_SAME;
     return SQLITE_OK;
   }
-  if( rc==SQLITE_OK ) index->columns_state = index_compare_columns(&index->columns, &now);
+  is_other = now.num_columns<declared->num_columns || declared->num_columns==0;
+  for(i=0; i<declared->num_columns && rc==SQLITE_OK && !is_other; i++){
+    const bloom_source_column a = declared->list[i], b = now.list[i];
+    is_other = sqlite3_stricmp(a.name, b.name)!=0 || strcmp(a.type, b.type)!=0
+      || sqlite3_stricmp(a.collation, b.collation)!=0 || a.is_not_null>b.is_not_null;
+  }
+  if( rc==SQLITE_OK && is_other ){
+    index->columns_state = INDEX_COLUMNS_OTHER;
+    rc = bloom_index_columns_fail(index);
+  }else if( rc==SQLITE_OK ){
+    /* What SQLite was not told: which columns are virtual, and the id. */
+    char *name = declared->name, *id_name = declared->id_name;
+    for(i=0; i<declared->num_columns; i++) declared->list[i].is_virtual = now.list[i].is_virtual;
+    declared->is_partial = now.is_partial;
+    declared->id_column = now.id_column;
+    declared->name = now.name;
+    declared->id_name = now.id_name;
+    now.name = name;
+    now.id_name = id_name;
+    index->columns_state = now.num_columns==declared->num_columns ? INDEX_COLUMNS_SAME
+      : INDEX_COLUMNS_MORE;
+  }
   bloom_source_free(&now);
-  if( rc!=SQLITE_OK || index->columns_state!=INDEX_COLUMNS_OTHER ) return rc;
-  return bloom_index_columns_fail(index);
+  return rc;
 }
 
-/* Sets *source to what a table is as a source: that of the triggers if there are any. */
-static int source_look(bloom_index *index, const char *table, const bloom_follow *follow,
-                       index_source *source){
-  const int num_own = follow->own.num_rows, is_by_triggers = follow->are_on_one_table;
-  int i, has_id = 1, has_same_ids = 1, num_changed = 0;
-  int rc = index_check_columns(index, table);
+/* Sets index->source to what its table is now, that of the triggers if there are any; where it
+** fails, that stays as it was. */
+static int source_look(bloom_index *index){
+  index_source source = {.doubt = NULL};
+  bloom_follow follow;
+  const char *names = "";
+  int i, has_id = 1, has_same_ids = 1, num_changed = 0, is_by_triggers;
+  int rc = bloom_follow_read(index_follower(index), &follow);
   if( rc==SQLITE_OK ){
-    rc = source_find_keys(index, triggers_after_update(&follow->own), &has_id);
+    rc = index_check_columns(index, follow.own.num_rows ? follow.own.rows[0].table
+                             : index->config.source);
   }
+  for(i=0; i<follow.own.num_rows; i++){
+    if( follow.own.rows[i].kind==INDEX_AFTER_UPDATE ) names = follow.own.rows[i].sql;
+  }
+  if( rc==SQLITE_OK ) rc = source_find_keys(index, names, &has_id);
   if( rc==SQLITE_OK ) rc = bloom_index_canary_compare(index, &has_same_ids);
-  if( rc!=SQLITE_OK ) return rc;
-  source->has_triggers = is_by_triggers && num_own==INDEX_NUM_TRIGGERS;
-  source->has_tables = index->is_of_1_2 || follow->num_tables==bloom_index_num_tables(index);
-  if( !source->has_tables ){ /* nothing is read of them: one may be a view with rows without end */
-    source->doubt = "tables of the index are gone: drop it and create it again";
+  is_by_triggers = follow.are_on_one_table;
+  source.has_triggers = is_by_triggers && follow.own.num_rows==INDEX_NUM_TRIGGERS;
+  source.has_tables = index->is_of_1_2 || follow.num_tables==bloom_index_num_tables(index);
+  if( !source.has_tables ){ /* nothing is read of them: one may be a view with rows without end */
+    source.doubt = "tables of the index are gone: drop it and create it again";
   }else if( !has_id ){
-    source->doubt = "the table's rowid has another name";
+    source.doubt = "the table's rowid has another name";
   }else if( (index->columns.id_column<0)!=index->config.has_hidden_ids ){
-    source->doubt = "the table has other ids";
+    source.doubt = "the table has other ids";
   }else if( !has_same_ids ){
-    source->doubt = "rowids may be others since a VACUUM or a copy, as the table has no INTEGER"
-                    " PRIMARY KEY";
-  }else if( !source->has_triggers ){
-    source->doubt = "triggers on the table are gone";
+    source.doubt = "rowids may be others since a VACUUM or a copy, as the table has no INTEGER"
+                   " PRIMARY KEY";
+  }else if( !source.has_triggers ){
+    source.doubt = "triggers on the table are gone";
   }else if( index->is_of_1_2 ){
-    source->doubt = "its blocks are those of bloom 1.2";
-  }else if( follow->has_other_triggers ){
-    source->doubt = "its table of changed rows has a trigger: drop that";
-  }else if( follow->is_made_again ){
-    source->doubt = "the table was made again since the last merge";
-  }else if( follow->may_be_stopped ){
-    source->is_by_trigger_alone = 1;
-    source->doubt = "the table has a trigger that is newer than the index";
+    source.doubt = "its blocks are those of bloom 1.2";
+  }else if( follow.has_other_triggers ){
+    source.doubt = "its table of changed rows has a trigger: drop that";
+  }else if( follow.is_made_again ){
+    source.doubt = "the table was made again since the last merge";
+  }else if( follow.may_be_stopped ){
+    source.is_by_trigger_alone = 1;
+    source.doubt = "the table has a trigger that is newer than the index";
   }
   for(i=0; i<index->config.num_keys; i++){
     const char *doubt = index->config.keys[i].doubt;
     num_changed += doubt && doubt!=doubt_of_version;
   }
-  source->can_heal = follow->is_seen && source->has_tables && !follow->has_other_triggers
-    && (is_by_triggers ? source->doubt || num_changed>0 : num_own==0 && num_changed==0);
-  return SQLITE_OK;
-}
-
-/* Sets index->source to what is there now; where it fails, that stays as it was. */
-static int source_check(bloom_index *index){
-  index_source source = {.doubt = NULL};
-  bloom_follow follow;
-  int rc = bloom_follow_read(index_follower(index), &follow);
-  if( rc==SQLITE_OK ){
-    rc = source_look(index, follow.own.num_rows ? follow.own.rows[0].table : index->config.source,
-                     &follow, &source);
-  }
+  source.can_heal = follow.is_seen && source.has_tables && !follow.has_other_triggers
+    && (is_by_triggers ? source.doubt || num_changed>0
+                       : follow.own.num_rows==0 && num_changed==0);
   bloom_follow_free(&follow);
   if( rc==SQLITE_OK ) index->source = source;
   return rc;
@@ -312,38 +290,24 @@ static int source_check(bloom_index *index){
 /* No version of a schema, which has 32 bits. */
 #define INDEX_NO_VERSION INT64_MIN
 
-/* Sets index->source, unless it is that of this version of the schema already. */
-static int source_find(bloom_index *index, index_need need){
-  const int may_be_known = index->is_checked && index->is_steady && need!=INDEX_NEED_CHECK;
-  sqlite3_int64 version = INDEX_NO_VERSION;
-  int rc;
-  bloom_index_see(index);
-  if( may_be_known && index->facts.state==BLOOM_CONTENT_READ
-   && index->facts.known & INDEX_FACT_SCHEMA ) return SQLITE_OK;
-  rc = bloom_index_statement_integer(index, INDEX_USE_VERSION, &version,
-      "PRAGMA \"%w\".schema_version", index->schema);
-  if( rc==SQLITE_AUTH ) rc = SQLITE_OK; /* refused by an authorizer: the source is looked at each
-                                        ** time */
-  if( rc==SQLITE_OK && may_be_known && version!=INDEX_NO_VERSION
-   && version==index->checked_version ){
-    bloom_index_note(index, INDEX_FACT_SCHEMA);
-    return SQLITE_OK;
-  }
-  index->facts.known = 0;
-  if( rc!=SQLITE_OK ) return rc;
-  index->is_checked = 0;
-  bloom_index_statements_forget(index, 1);
-  rc = source_check(index);
-  if( rc!=SQLITE_OK ) return rc;
-  index->is_checked = 1;
-  index->num_checks++;
-  index->checked_version = version;
-  return SQLITE_OK;
+int bloom_index_learn_encoding(bloom_index *index){
+  return index->letter_bytes ? SQLITE_OK
+      : bloom_sql_integer(index->connection, &index->letter_bytes,
+                          "SELECT 1 + (CAST('a' AS BLOB) <> x'61')");
 }
 
-/* Fails unless index->config is the configuration in the file. */
-static int source_find_config(bloom_index *index){
-  int is_same = 1, rc = SQLITE_OK;
+int bloom_index_begin(bloom_index *index, index_need need){
+  sqlite3_int64 version = INDEX_NO_VERSION;
+  int is_same = 1, may_be_known, rc;
+  rc = bloom_database_locate(index_follower(index), index->file, &index->schema);
+  index->is_steady = !bloom_database_may_be_swapped(index->connection->db, index->schema);
+  if( rc!=SQLITE_OK ){
+    index->is_checked = 0;
+    bloom_index_statements_forget(index, 1);
+  }
+  if( rc!=SQLITE_OK || need==INDEX_NEED_PLACE ) return rc;
+
+  /* index->config must be the configuration in the file. */
   if( index->config.checksum==0 ){ /* a command that changed it failed */
     bloom_index_config_free(&index->config);
     rc = bloom_index_config_read(index);
@@ -353,111 +317,96 @@ static int source_find_config(bloom_index *index){
     return BLOOM_INDEX_FAIL(index, "bloom_index: %s %s", index->name, index->damage);
   }
   if( rc==SQLITE_OK && !index->is_steady ) rc = bloom_index_config_compare(index, &is_same);
-  if( rc!=SQLITE_OK || is_same ) return rc;
-  return bloom_database_fail_replaced(index_follower(index));
-}
-
-int bloom_index_learn_encoding(bloom_index *index){
-  return index->letter_bytes ? SQLITE_OK
-      : bloom_sql_integer(index->connection, &index->letter_bytes,
-                          "SELECT 1 + (CAST('a' AS BLOB) <> x'61')");
-}
-
-int bloom_index_begin(bloom_index *index, index_need need){
-  int rc = bloom_database_locate(index_follower(index), index->file, &index->schema);
-  index->is_steady = !bloom_database_may_be_swapped(index->connection->db, index->schema);
-  if( rc!=SQLITE_OK ){
-    index->is_checked = 0;
-    bloom_index_statements_forget(index, 1);
-  }
-  if( rc!=SQLITE_OK || need==INDEX_NEED_PLACE ) return rc;
-  rc = source_find_config(index);
+  if( rc==SQLITE_OK && !is_same ) rc = bloom_database_fail_replaced(index_follower(index));
   if( rc==SQLITE_OK ) rc = bloom_index_learn_encoding(index);
-  return rc==SQLITE_OK ? source_find(index, need) : rc;
+  if( rc!=SQLITE_OK ) return rc;
+
+  /* index->source may be that of this version of the schema already. */
+  may_be_known = index->is_checked && index->is_steady && need!=INDEX_NEED_CHECK;
+  bloom_index_see(index);
+  if( may_be_known && index->facts.state==BLOOM_CONTENT_READ
+   && index->facts.known & INDEX_FACT_SCHEMA ) return SQLITE_OK;
+  rc = bloom_index_statement_integer(index, INDEX_USE_VERSION, &version,
+                                     "PRAGMA \"%w\".schema_version", index->schema);
+  if( rc==SQLITE_AUTH ) rc = SQLITE_OK; /* where an authorizer refuses it the source is looked at
+                                        ** each time */
+  if( rc==SQLITE_OK && may_be_known && version!=INDEX_NO_VERSION
+   && version==index->checked_version ){
+    bloom_index_note(index, INDEX_FACT_SCHEMA);
+    return SQLITE_OK;
+  }
+  index->facts.known = 0;
+  if( rc!=SQLITE_OK ) return rc;
+  index->is_checked = 0;
+  bloom_index_statements_forget(index, 1);
+  rc = source_look(index);
+  if( rc!=SQLITE_OK ) return rc;
+  index->is_checked = 1;
+  index->num_checks++;
+  index->checked_version = version;
+  return SQLITE_OK;
 }
 
 /* == Making triggers =================================================================== */
 
-/* Appends the comparison of old and new with number i: 0 is the id, then come the indexed columns.
-** BINARY, as LIKE tells values apart that a column's collation does not.  The comparison of a
-** virtual column is always true: its value may change for one version of SQLite and not for
-** another. */
-static void triggers_append_comparison(const bloom_index *index, sqlite3_str *sql, int i){
-  const char *name = i==0 ? index->columns.id_name : bloom_index_key_name(index, i - 1);
-  const int is_key = i>0;
-  if( is_key && index->config.keys[i-1].is_gone ) sqlite3_str_appendall(sql, "0");
-  else if( is_key && index->config.keys[i-1].is_virtual ) sqlite3_str_appendf(sql,
-      "(new.\"%w\" IS NULL) IS NOT NULL", name);
-  else sqlite3_str_appendf(sql, "old.\"%w\"%s IS NOT new.\"%w\"", name, is_key ? " COLLATE BINARY"
-                           : "", name);
-}
-
-/* Makes a trigger that notes an id that is covered, unless it is noted: so the UNIQUE of notes is
-** never broken, where the OR clause of the user's statement would decide.  A note's rowid is ~id,
-** so that a tool that replays rows by rowid finds the same note in a copy; if another note has that
-** rowid, since a dump for example, SQLite chooses one.  when is SQL, and freed. */
-static int index_trigger_make(bloom_index *index, int number, char *when){
-  const char *row = index_trigger_notes[number].row, *id = index->columns.id_name;
-  int rc = SQLITE_NOMEM;
-  if( when ){
-    rc = bloom_sql_run(index->connection,
-                       "CREATE TRIGGER \"%w\".\"%w%s\" %s ON \"%w\" WHEN %s(%s.\"%w\" <= (SELECT"
-                       " covered FROM \"%w_state\") AND NOT EXISTS (SELECT 1 FROM \"%w_changed\""
-                       " AS c WHERE c.id = %s.\"%w\")) BEGIN INSERT INTO \"%w_changed\"(id, rowid)"
-                       " VALUES (%s.\"%w\", CASE WHEN EXISTS (SELECT 1 FROM \"%w_changed\" AS c"
-                       " WHERE c.rowid = ~%s.\"%w\") THEN NULL ELSE ~%s.\"%w\" END); END",
-                       index->schema, index->name, index_triggers[number].suffix,
-                       index_triggers[number].event, index->columns.name, when, row, id,
-                       index->name, index->name, row, id, index->name, row, id, index->name, row,
-                       id, row, id);
-  }
-  sqlite3_free(when);
-  return rc;
-}
-
 /* Returns the condition that the id or an indexed column changed, to be freed.  It is one CASE,
-** since a program may limit the depth of expressions to 10, and a chain of OR is deeper.  typeof()
-** is compared as well: 1 = 1.0, but LIKE sees '1' and '1.0'. */
+** since a program may limit the depth of expressions to 10, and a chain of OR is deeper. */
 static char *triggers_is_changed(const bloom_index *index){
+  const char *id = index->columns.id_name;
   sqlite3_str *sql = sqlite3_str_new(NULL);
   int i;
-  sqlite3_str_appendall(sql, "CASE");
-  for(i=0; i<=index->config.num_keys; i++){
-    sqlite3_str_appendall(sql, " WHEN ");
-    triggers_append_comparison(index, sql, i);
-    sqlite3_str_appendall(sql, " THEN 1");
+  sqlite3_str_appendf(sql, "CASE WHEN old.\"%w\" IS NOT new.\"%w\" THEN 1", id, id);
+  for(i=0; i<index->config.num_keys; i++){
+    const index_key *key = &index->config.keys[i];
+    const char *name = bloom_index_key_name(index, i);
+    if( key->is_gone ) continue;
+    /* BINARY, as LIKE tells values apart that a column's collation does not.  Of a virtual column
+    ** it is always true: its value may change for one version of SQLite and not for another. */
+    if( key->is_virtual ){
+      sqlite3_str_appendf(sql, " WHEN (new.\"%w\" IS NULL) IS NOT NULL THEN 1", name);
+    }else{
+      sqlite3_str_appendf(sql, " WHEN old.\"%w\" COLLATE BINARY IS NOT new.\"%w\" THEN 1", name,
+                          name);
+    }
   }
+  /* 1 = 1.0, but LIKE sees '1' and '1.0'. */
   for(i=0; i<index->config.num_keys; i++){
     const index_key *key = &index->config.keys[i];
     const char *name = bloom_index_key_name(index, i);
     if( key->is_like && !key->is_virtual && !key->is_gone ){
-      sqlite3_str_appendf(sql, " WHEN typeof(old.\"%w\") <> typeof(new.\"%w\") THEN 1", name, name);
+      sqlite3_str_appendf(sql, " WHEN typeof(old.\"%w\") <> typeof(new.\"%w\") THEN 1", name,
+                          name);
     }
   }
   sqlite3_str_appendall(sql, " END AND ");
   return sqlite3_str_finish(sql);
 }
 
-/* Returns 1 if no indexed column is gone since its entries were made.  A trigger on such a column
-** would fail each write. */
-static int triggers_have_columns(const bloom_index *index){
-  int i;
-  for(i=0; i<index->config.num_keys; i++){
-    if( index->config.keys[i].column<0 && !index->config.keys[i].is_gone ) return 0;
-  }
-  return 1;
-}
-
 int bloom_index_triggers_make(bloom_index *index, int is_in_doubt){
   const bloom_follower follower = index_follower(index);
-  const char *id = index->columns.id_name;
+  const char *name = index->name, *id = index->columns.id_name;
   int i, rc = bloom_index_triggers_drop(index);
   if( rc==SQLITE_OK && is_in_doubt ) rc = bloom_guard_create(follower);
-  if( is_in_doubt && !triggers_have_columns(index) ) return rc;
+  for(i=0; i<index->config.num_keys && is_in_doubt; i++){
+    /* A trigger on a column that is gone since its entries were made would fail each write. */
+    if( index->config.keys[i].column<0 && !index->config.keys[i].is_gone ) return rc;
+  }
+  /* Each notes an id that is covered, unless it is noted: so the UNIQUE of notes is never broken,
+  ** where the OR clause of the user's statement would decide.  A note's rowid is ~id, so that a
+  ** tool that replays rows by rowid finds the same note in a copy; if another note has that rowid,
+  ** since a dump for example, SQLite chooses one. */
   for(i=0; i<INDEX_NUM_TRIGGERS && rc==SQLITE_OK; i++){
-    const char *when = index_trigger_notes[i].when;
-    rc = index_trigger_make(index, i, when ? sqlite3_mprintf(when, id, id)
-                            : triggers_is_changed(index));
+    const char *row = index_trigger_notes[i].row, *format = index_trigger_notes[i].when;
+    char *when = format ? sqlite3_mprintf(format, id, id) : triggers_is_changed(index);
+    rc = when==NULL ? SQLITE_NOMEM : bloom_sql_run(index->connection,
+      "CREATE TRIGGER \"%w\".\"%w%s\" %s ON \"%w\" WHEN %s(%s.\"%w\" <= (SELECT covered FROM"
+      " \"%w_state\") AND NOT EXISTS (SELECT 1 FROM \"%w_changed\" AS c WHERE c.id = %s.\"%w\"))"
+      " BEGIN INSERT INTO \"%w_changed\"(id, rowid) VALUES (%s.\"%w\", CASE WHEN EXISTS (SELECT"
+      " 1 FROM \"%w_changed\" AS c WHERE c.rowid = ~%s.\"%w\") THEN NULL ELSE ~%s.\"%w\" END);"
+      " END", index->schema, name, index_triggers[i].suffix, index_triggers[i].event,
+      index->columns.name, when, row, id, name, name, row, id, name, row, id, name, row, id, row,
+      id);
+    sqlite3_free(when);
   }
   return rc==SQLITE_OK && !is_in_doubt ? bloom_guard_create(follower) : rc;
 }
