@@ -67,19 +67,8 @@ static int info_take_error(info_cursor *info, const char *error){
 
 /* -- Finding the table ------------------------------------------------------------------------ */
 
-/* Sets *is_own and info->is_index by the module in a virtual table's text. */
-static int info_read_module(info_cursor *info, const char *sql, int *is_own){
-  const bloom_token using = bloom_token_find(bloom_token_first(sql), "using");
-  char *module = bloom_token_unquoted(bloom_token_after(using));
-  if( module==NULL ) return SQLITE_NOMEM;
-  info->is_index = sqlite3_stricmp(module, "bloom_index")==0;
-  *is_own = info->is_index || sqlite3_stricmp(module, "bloom")==0;
-  sqlite3_free(module);
-  return SQLITE_OK;
-}
-
 /* Sets *is_there to whether a database has a table or view of this name, and *is_own to whether it
-** is a virtual table of bloom's; then sets info->schema and info->name. */
+** is a virtual table of bloom's; then sets info->schema, info->name and info->is_index. */
 static int info_find_in(info_cursor *info, const char *schema, const char *name, int *is_there,
                         int *is_own){
   sqlite3_stmt *row;
@@ -95,7 +84,14 @@ static int info_find_in(info_cursor *info, const char *schema, const char *name,
     rc = bloom_sql_copy_text(row, 0, &info->name);
     if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 1, &sql);
   }
-  if( is_virtual && rc==SQLITE_OK && sql && info->name ) rc = info_read_module(info, sql, is_own);
+  if( is_virtual && rc==SQLITE_OK && sql && info->name ){
+    const bloom_token using = bloom_token_find(bloom_token_first(sql), "using");
+    char *module = bloom_token_unquoted(bloom_token_after(using));
+    if( module==NULL ) rc = SQLITE_NOMEM;
+    info->is_index = sqlite3_stricmp(module, "bloom_index")==0;
+    *is_own = info->is_index || sqlite3_stricmp(module, "bloom")==0;
+    sqlite3_free(module);
+  }
   rc = bloom_sql_end(row, rc);
   if( rc!=SQLITE_OK || !*is_own ) return rc;
   info->schema = sqlite3_mprintf("%s", schema);
@@ -130,59 +126,6 @@ static int info_find(info_cursor *info, const char *name, const char *schema, ch
 
 /* -- A bloom_index ------------------------------------------------------------------------ */
 
-/* Sets a column to the number of a query's rows.  from is what stands behind FROM, and freed. */
-static int info_count(info_cursor *info, int column, char *from){
-  sqlite3_int64 number = 0;
-  int rc = from ? bloom_sql_integer(info->connection, &number, "SELECT count(*) FROM %s", from)
-    : SQLITE_NOMEM;
-  sqlite3_free(from);
-  if( rc==SQLITE_OK ) info_set(info, column, number);
-  return rc;
-}
-
-/* Counts the source's rows, those that are not merged, and the notes of changed ones. */
-static int info_count_rows(info_cursor *info, const bloom_index *index, const index_layout *layout){
-  const char *id = index->columns.id_name;
-  int rc = SQLITE_OK;
-  if( info_wants(info, COLUMN_BIT(COLUMN_ROWS) | COLUMN_BIT(COLUMN_MERGED)) ){
-    rc = info_count(info, COLUMN_ROWS,
-                    sqlite3_mprintf(INDEX_SOURCE, index->schema, index->columns.name));
-  }
-  if( layout==NULL || rc!=SQLITE_OK ) return rc;
-  rc = info_count(info, COLUMN_UNMERGED, sqlite3_mprintf(layout->has_covered
-      ? INDEX_SOURCE " NOT INDEXED WHERE x.\"%w\" > %lld" : INDEX_SOURCE, index->schema,
-      index->columns.name, id, layout->covered));
-  if( rc==SQLITE_OK ){
-    rc = info_count(info, COLUMN_CHANGED,
-                    sqlite3_mprintf("\"%w\".\"%w_changed\"", index->schema, index->name));
-  }
-  info_set(info, COLUMN_MERGED, info->numbers[COLUMN_ROWS] - info->numbers[COLUMN_UNMERGED]);
-  return rc;
-}
-
-/* Adds the bytes of a table of spans or zones, in whole pages of 4 KB. */
-static int info_add_bytes(info_cursor *info, const bloom_index *index, char *table){
-  sqlite3_int64 num_bytes = 0;
-  const int rc = table ? bloom_sql_integer(info->connection, &num_bytes, "SELECT"
-                                           " sum(length(t.data)) FROM \"%w\".\"%w\" AS t",
-                                           index->schema, table) : SQLITE_NOMEM;
-  sqlite3_free(table);
-  info->numbers[COLUMN_BYTES] += (num_bytes + 4095) / 4096 * 4096;
-  return rc;
-}
-
-static int info_find_bytes(info_cursor *info, const bloom_index *index, const index_layout *layout){
-  int i, rc;
-  info_set(info, COLUMN_BYTES, bloom_index_layout_bytes(index, layout));
-  rc = info_add_bytes(info, index, sqlite3_mprintf("%s_spans", index->name));
-  for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
-    if( !index->config.keys[i].is_range ) continue;
-    rc = info_add_bytes(info, index, sqlite3_mprintf("%s_%s%d", index->name,
-                        bloom_index_table_suffix(&index->config.keys[i]), i + 1));
-  }
-  return rc;
-}
-
 /* Sets serves, and the note that says why entries do not serve, or what makes them serve better. */
 static int info_find_note(info_cursor *info, bloom_index *index, const index_layout *layout,
                           int is_damaged){
@@ -213,17 +156,43 @@ static int info_find_note(info_cursor *info, bloom_index *index, const index_lay
 
 /* Reads the state of an index whose source is found. */
 static int info_read_source(info_cursor *info, bloom_index *index){
+  bloom_connection *connection = info->connection;
+  const char *schema = index->schema, *name = index->name, *source = index->columns.name;
+  sqlite3_int64 *numbers = info->numbers;
   const index_layout *layout = NULL;
-  int is_damaged = 0, rc = SQLITE_OK;
+  int i, is_damaged = 0, rc = SQLITE_OK;
   /* Tables that are gone are not read: one may be a view with rows without end. */
   if( index->source.has_tables && !index->is_of_1_2 ){
     rc = bloom_index_layout_check(index, &layout, &is_damaged);
   }
-  if( rc==SQLITE_OK && info_wants(info, ~COLUMN_BIT(COLUMN_BYTES)) ){
-    rc = info_count_rows(info, index, layout);
+  if( rc==SQLITE_OK && info_wants(info, COLUMN_BIT(COLUMN_ROWS) | COLUMN_BIT(COLUMN_MERGED)) ){
+    rc = bloom_sql_integer(connection, &numbers[COLUMN_ROWS], "SELECT count(*) FROM " INDEX_SOURCE,
+                           schema, source);
+    info->has |= COLUMN_BIT(COLUMN_ROWS);
+  }
+  if( rc==SQLITE_OK && layout && info_wants(info, ~COLUMN_BIT(COLUMN_BYTES)) ){
+    rc = bloom_sql_integer(connection, &numbers[COLUMN_UNMERGED], layout->has_covered
+        ? "SELECT count(*) FROM " INDEX_SOURCE " NOT INDEXED WHERE x.\"%w\" > %lld"
+        : "SELECT count(*) FROM " INDEX_SOURCE, schema, source, index->columns.id_name,
+        layout->covered);
+    if( rc==SQLITE_OK ) rc = bloom_sql_integer(connection, &numbers[COLUMN_CHANGED], "SELECT"
+                                               " count(*) FROM \"%w\".\"%w_changed\"", schema,
+                                               name);
+    numbers[COLUMN_MERGED] = numbers[COLUMN_ROWS] - numbers[COLUMN_UNMERGED];
+    info->has |= COLUMN_BIT(COLUMN_UNMERGED) | COLUMN_BIT(COLUMN_CHANGED)
+      | COLUMN_BIT(COLUMN_MERGED);
   }
   if( rc==SQLITE_OK && layout && info_wants(info, COLUMN_BIT(COLUMN_BYTES)) ){
-    rc = info_find_bytes(info, index, layout);
+    info_set(info, COLUMN_BYTES, bloom_index_layout_bytes(index, layout));
+    /* The tables of spans and of zones, in whole pages of 4 KB. */
+    for(i=-1; i<index->config.num_keys && rc==SQLITE_OK; i++){
+      sqlite3_int64 num_bytes = 0;
+      if( i>=0 && !index->config.keys[i].is_range ) continue;
+      rc = bloom_sql_integer(connection, &num_bytes, i<0
+          ? "SELECT sum(length(t.data)) FROM \"%w\".\"%w_spans\" AS t"
+          : "SELECT sum(length(t.data)) FROM \"%w\".\"%w_zones%d\" AS t", schema, name, i + 1);
+      numbers[COLUMN_BYTES] += (num_bytes + 4095) / 4096 * 4096;
+    }
   }
   return rc==SQLITE_OK ? info_find_note(info, index, layout, is_damaged) : rc;
 }
