@@ -4,9 +4,9 @@
 #
 #   tclsh test/sql/runner/sqllogictest.tcl ?--load EXTENSION? FILE-OR-DIRECTORY ...
 #
-# The format is the one of https://sqlite.org/sqllogictest/doc/trunk/about.wiki:
-# records parted by blank lines, each a statement, a query, hash-threshold or halt,
-# under any number of skipif and onlyif lines. Added to it:
+# The format is the part of https://sqlite.org/sqllogictest/doc/trunk/about.wiki that the records use:
+# parted by blank lines, each a statement or a query, perhaps with rowsort, under any number of skipif
+# lines. Added to it:
 #   statement error REGULAR-EXPRESSION    the message must match
 #   query                                 a row may stand on one line: its values parted by " | "
 #   each ?TYPES?                          each case below, down to the next directive, is a query, " => "
@@ -23,12 +23,12 @@
 # and succeed also where the last one fails.
 # Stricter than SQLite's own runner: a query that fails after its first row fails, and too few
 # or too many expected values fail; so does a directive that means nothing, and a file of which
-# no record ran. A hash is compared where one is expected, whatever the threshold.
+# no record ran.
 
 package require Tcl 8.6
 
 namespace eval slt {
-    variable directives {statement query each skipif onlyif hash-threshold halt encodings}
+    variable directives {statement query each skipif encodings}
 
     # Stands for NULL on the way from SQLite to Tcl and back: new in each run, so that no
     # test can write it as a text.
@@ -39,9 +39,8 @@ namespace eval slt {
     variable seed [expr {[info exists ::env(BLOOM_TEST_SEED)] ? wide($::env(BLOOM_TEST_SEED)) : [clock microseconds] % 1000000000}]
 
     # The file being run: its name and, if it has several, encoding; where it is, "" before and
-    # after its records; a label maps to its hash and line.
+    # after its records.
     variable name "" line_number ""
-    variable labels
 
     # What the query being run has had so far: the names of a statement's columns, the place of
     # the next value among them, the number of columns of each statement, and the values.
@@ -56,9 +55,6 @@ set slt::sqlite_encoding [expr {"identity" in [encoding names] ? "identity" : "u
 
 proc slt::text_of_bytes {bytes} {encoding convertfrom $slt::sqlite_encoding $bytes}
 proc slt::bytes_of_text {text} {encoding convertto $slt::sqlite_encoding $text}
-
-# Of rendered values, which are ASCII.
-proc slt::hash_of {values} {lindex [exec md5sum << [join [concat $values [list ""]] \n]] 0}
 
 # ---------------------------------------------------------------- running SQL
 
@@ -190,16 +186,6 @@ proc slt::rows_of {values separator} {
     return $rows
 }
 
-# In the order of strcmp, column by column. Rendered values are printable ASCII, so rows
-# compare as strings with \x01, lower than all of it, between the values.
-proc slt::sort_values {sort values} {
-    switch $sort {
-        valuesort {return [lsort $values]}
-        rowsort   {return [concat {*}[lmap row [lsort [rows_of $values \x01]] {split $row \x01}]]}
-        default   {return $values}
-    }
-}
-
 # ---------------------------------------------------------------- records
 
 # Ends the record; the details are lines for the report.
@@ -212,8 +198,7 @@ proc slt::check_rest {words} {
     }
 }
 
-# Runs a record, given as its lines without comments and their numbers. Returns whether the
-# file goes on.
+# Runs a record, given as its lines without comments and their numbers.
 proc slt::run_record {lines numbers} {
     variable line_number
     set skipped no
@@ -221,21 +206,17 @@ proc slt::run_record {lines numbers} {
         set lines [lassign $lines line]
         set numbers [lassign $numbers line_number]
         set words [lassign [regexp -all -inline {[^ \t]+} $line] directive]
-        if {$directive ni {skipif onlyif}} break
-        if {([string tolower [lindex $words 0]] in $slt::engines) == ($directive eq "skipif")} {set skipped yes}
+        if {$directive ne "skipif"} break
+        if {[string tolower [lindex $words 0]] in $slt::engines} {set skipped yes}
     }
     switch $directive {
         statement - query - each {
             if {![llength $lines]} {fail "$directive without SQL"}
             if {!$skipped} {run_$directive $line $words $lines $numbers}
-            return yes
         }
-        halt {check_rest $words}
-        hash-threshold - encodings {}
+        encodings {if {[llength $lines]} {fail "unexpected line below encodings: [lindex $lines 0]"}}
         default {fail "unknown directive '$directive'"}
     }
-    if {[llength $lines]} {fail "unexpected line below $directive: [lindex $lines 0]"}
-    expr {$skipped || $directive ne "halt"}
 }
 
 proc slt::sql_of {bytes} {
@@ -281,33 +262,28 @@ proc slt::run_statement {line words body numbers} {
 }
 
 proc slt::run_query {line words body numbers} {
-    variable labels
     # A comment may end the line: what follows # is not ours.
     set comment [lsearch $words #*]
     if {$comment >= 0} {set words [lrange $words 0 $comment-1]}
-    check_rest [lassign $words types sort label]
+    check_rest [lassign $words types sort]
     if {$types eq ""} {fail "query without column types"}
-    if {$sort ni {{} nosort rowsort valuesort}} {fail "unknown sort mode '$sort'"}
+    if {$sort ni {{} rowsort}} {fail "unknown sort mode '$sort'"}
 
     # Without the dashes no value is expected either, as in SQLite's runner.
     set dashes [lsearch -exact $body ----]
     if {$dashes < 0} {set dashes [llength $body]}
     if {!$dashes} {fail "query without SQL"}
     set expected [lrange $body $dashes+1 end]
-    set values [sort_values $sort [query_values $types [sql_of [join [lrange $body 0 $dashes-1] \n]]]]
-    if {[regexp {^\d+ values hashing to } [lindex $expected 0]]} {
-        check_equal $expected [list "[llength $values] values hashing to [hash_of $values]"]
-    } elseif {$expected ne $values && [string match "* | *" [lindex $expected 0]]} {
+    set values [query_values $types [sql_of [join [lrange $body 0 $dashes-1] \n]]]
+    if {$sort eq "rowsort"} {
+        # In the order of strcmp, column by column. Rendered values are printable ASCII, so rows
+        # compare as strings with \x01, lower than all of it, between the values.
+        set values [concat {*}[lmap row [lsort [rows_of $values \x01]] {split $row \x01}]]
+    }
+    if {$expected ne $values && [string match "* | *" [lindex $expected 0]]} {
         check_equal $expected [rows_of $values " | "]
     } else {
         check_equal $expected $values
-    }
-    if {$label ne ""} {
-        if {![info exists labels($label)]} {set labels($label) [list [hash_of $values] $slt::line_number]}
-        lassign $labels($label) first_hash first_line
-        if {[hash_of $values] ne $first_hash} {
-            fail "result differs from line $first_line, which has the same label $label"
-        }
     }
     incr slt::num_passed
 }
@@ -448,19 +424,10 @@ proc slt::records_of {lines} {
     return $records
 }
 
-proc slt::run_records {records} {
-    foreach {record numbers} $records {
-        set goes_on yes
-        attempt $record {set goes_on [run_record $record $numbers]}
-        if {!$goes_on} return
-    }
-}
-
 proc slt::run_file {path} {
     variable name [encoding convertto utf-8 $path]
     set num_before [expr {$slt::num_passed + $slt::num_failed}]
     set file_name $name
-    array unset slt::labels
     if {[catch {open $path rb} channel]} {
         report_failure "cannot read: [encoding convertto utf-8 $channel]"
         return
@@ -473,7 +440,7 @@ proc slt::run_file {path} {
         set name [string trimright "$file_name $encoding"]
         attempt {} {
             open_database $encoding
-            run_records [records_of $lines]
+            foreach {record numbers} [records_of $lines] {attempt $record {run_record $record $numbers}}
         }
         set slt::line_number ""
         close_database
@@ -496,7 +463,7 @@ The exit status is 0 if records ran and none failed, 1 if not, 2 for bad argumen
 
   --load EXTENSION   load it before every file; may be repeated
   --encoding NAME    a file that names encodings runs in this one alone
-  --engine NAME      as sqlite, for skipif and onlyif: records under `skipif NAME` are left out
+  --engine NAME      leaves out records under `skipif NAME`, and sqlite is one
   --sqlite LIBRARY   use the SQLite of this Tcl package (a tclsqlite3.so)
   --process COMMAND  use the SQLite of this program, which is run with :memory: as its
                      last argument (see test/platforms/machines/sql_process.c)
