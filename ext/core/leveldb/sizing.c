@@ -185,15 +185,6 @@ static double mean_prob_all_set(const fpr_model *model){
       + pairs / num_pairs * window / PROBE2_NUM_STEPS * num_multiples / PROBE2_STEP;
 }
 
-static uint32_t greatest_common_divisor(uint32_t a, uint32_t b){
-  while( b ){
-    uint32_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
 /* Returns the extra false positives, times num_bits, from hashes whose probes cycle through few
 ** positions.  num_bits is more than 0, odd * 2^a; as 2^a divides 2^32, overflow of the 32-bit sum
 ** does not change it modulo 2^a. */
@@ -211,8 +202,9 @@ static double cycles(const bloom_shape *shape, double fill_ratio){
 }
 
 /*
-** Returns the false positives that hashes add which resemble themselves or a stored hash.  They
-** matter in small filters, and where num_bits and 2^32-1 have a large divisor in common.
+** Returns the probability that a key's hash equals no stored one, and resembles neither itself nor
+** a stored one.  shape->num_bits are reached bits.  Hashes that do matter in small filters, and
+** where num_bits and 2^32-1 have a large divisor in common.
 **
 ** stay   the delta is a multiple of num_bits: all probes meet until the sum passes 2^32
 ** cycles num_bits is a small odd number times 2^a, and 2^(a-j) divides the delta: the probes
@@ -226,28 +218,27 @@ static double cycles(const bloom_shape *shape, double fill_ratio){
 ** Factors are fitted: stay's and shift's to 100..3,000 keys at 16..100 bits per key, those of
 ** cycles and same to some 40 sizes.
 */
-static double resemblance_excess(const bloom_shape *shape, double num_keys){
+static double fpr_unlike_others(const bloom_shape *shape, double num_keys){
   const double num_bits = (double)shape->num_bits, num_probes = shape->num_probes;
   const double fill_ratio =
       1 - bloom_exp_minus(num_keys * (shape->num_probes - has_probe2(shape)) / num_bits);
-  const double divisor = greatest_common_divisor((uint32_t)(shape->num_bits % 65535), 65535);
   const double stay = 2.6 / num_probes * fill_ratio / (1.001 - fill_ratio);
   const double shift = 3.15 * num_keys / num_bits;
-  double same = at_most((4.5 + 17.5 / num_probes) / num_probes / num_probes, 0.137) * (divisor - 1);
-  double excess;
-  if( shape->num_probes==1 ) return 0;
+  const double unequal = bloom_exp_minus(num_keys / HASHES);
+  uint32_t divisor = 65535, rest = (uint32_t)(shape->num_bits % 65535);
+  double same;
+  if( shape->num_probes==1 ) return unequal;
+  while( rest ){ /* Euclid's: the greatest common divisor of num_bits and 65535 */
+    const uint32_t next = divisor % rest;
+    divisor = rest;
+    rest = next;
+  }
+  same = at_most((4.5 + 17.5 / num_probes) / num_probes / num_probes, 0.137) * (divisor - 1);
   if( shape->num_bits%PROBE2_STEP==0 ){
     same += at_most(3.5 / num_probes / num_probes, 0.07) * PROBE2_NUM_STEPS;
   }
   same *= num_keys / at_most(num_bits, SAME_MIN_BITS);
-  excess = (stay + cycles(shape, fill_ratio) + shift + same) / num_bits;
-  return at_most(excess, 1);
-}
-
-/* Returns the probability that a key's hash equals no stored one, and resembles neither itself nor
-** a stored one.  shape->num_bits are reached bits. */
-static double fpr_unlike_others(const bloom_shape *shape, double num_keys){
-  return bloom_exp_minus(num_keys / HASHES) * (1 - resemblance_excess(shape, num_keys));
+  return unequal * (1 - at_most((stay + cycles(shape, fill_ratio) + shift + same) / num_bits, 1));
 }
 
 double bloom_modelled_fpr(const bloom_shape *shape, double num_keys){
@@ -291,38 +282,14 @@ static double set_by_probe2_alone(const fpr_model *model){
       * PROBE2_NUM_STEPS / (double)model->num_bits;
 }
 
-/* Returns the share of the bits, above 0, that num_keys keys leave unset.  shape->num_bits are
-** reached bits. */
-static double modelled_unset(const bloom_shape *shape, double num_keys){
-  const uint32_t num_even = shape->num_probes - has_probe2(shape);
-  const double load = num_keys / (double)shape->num_bits; /* of each probe */
-  double unset = bloom_exp_minus(num_even * load);
-  if( probe2_is_spread(shape) ){
-    const fpr_model model = fpr_model_of(shape, num_keys);
-    unset -= set_by_probe2_alone(&model);
-  }
-  /* Probe 1 loads positions modulo 3 by 1.5, 1.5 and 0; the variance of probe 3's loads modulo 5 is
-  ** 0.38. */
-  if( shape->num_bits%3==0 && shape->num_probes>1 ){
-    unset *= (2 * bloom_exp_minus(load / 2) + 1 / bloom_exp_minus(load)) / 3;
-  }
-  if( shape->num_bits%5==0 && shape->num_probes>3 ) unset *= 1 + 0.19 * load * load;
-  return unset;
-}
-
-/* Returns -ln x for x <= 1, to 1e-18.  x below 2^-62, which no filter has, counts as 2^-62. */
-static double minus_log(double x){
-  const uint64_t whole = (uint64_t)1 << 62;
-  assert( x<=1 );
-  return bloom_log_ratio(whole, (uint64_t)-at_most(-x * (double)whole, -1));
-}
-
 double bloom_modelled_keys(const bloom_shape *shape, uint64_t bits_set){
+  const uint64_t whole = (uint64_t)1 << 62;
   bloom_shape reached = *shape;
   double log_unset, num_keys;
-  uint32_t i;
+  uint32_t num_even, i;
   assert( shape->num_probes>0 && bits_set<shape->num_bits );
   reached.num_bits = bloom_leveldb_reached_bits(shape->num_bits);
+  num_even = reached.num_probes - has_probe2(&reached);
   log_unset = bloom_log_ratio(reached.num_bits, reached.num_bits - bits_set);
   /* The textbook's number is right where all probes set equally many bits.  Elsewhere keys set
   ** fewer, and so each round below raises the number. */
@@ -331,7 +298,22 @@ double bloom_modelled_keys(const bloom_shape *shape, uint64_t bits_set){
     return num_keys;
   }
   for(i=0; i<KEYS_ROUNDS; i++){
-    num_keys *= log_unset / minus_log(modelled_unset(&reached, num_keys));
+    const double load = num_keys / (double)reached.num_bits; /* of each probe */
+    double unset = bloom_exp_minus(num_even * load); /* the share of the bits, above 0 */
+    if( probe2_is_spread(&reached) ){
+      const fpr_model model = fpr_model_of(&reached, num_keys);
+      unset -= set_by_probe2_alone(&model);
+    }
+    /* Probe 1 loads positions modulo 3 by 1.5, 1.5 and 0; the variance of probe 3's loads modulo 5
+    ** is 0.38. */
+    if( reached.num_bits%3==0 && reached.num_probes>1 ){
+      unset *= (2 * bloom_exp_minus(load / 2) + 1 / bloom_exp_minus(load)) / 3;
+    }
+    if( reached.num_bits%5==0 && reached.num_probes>3 ) unset *= 1 + 0.19 * load * load;
+    assert( unset<=1 );
+    /* -ln unset, to 1e-18.  Below 2^-62, which no filter has, it counts as 2^-62. */
+    num_keys *= log_unset
+        / bloom_log_ratio(whole, (uint64_t)-at_most(-unset * (double)whole, -1));
   }
   return num_keys;
 }
@@ -442,23 +424,18 @@ static double size_fpr(const bloom_shape *shape, double num_keys){
   return 1 - fpr_unlike_others(shape, num_keys) * (1 - at_most(rate, 1));
 }
 
-/* Returns a size, in tenths of a bit per key, below which none has this rate: what any filter
-** needs, less the bits that full bytes add; for filters of the smallest size, the least of all. */
-static uint32_t first_bits_per_key_x10(double fpr, uint64_t num_keys){
-  const uint32_t least = 10*bloom_least_bits_per_key(fpr);
-  const uint64_t added = num_keys ? 80/num_keys + 1 : least;
-  if( added>=least || (double)num_keys*(double)(least - added)<=10*BLOOM_LEVELDB_MIN_BITS ){
-    return BLOOM_MIN_TENTH_BITS;
-  }
-  return least - added<BLOOM_MIN_TENTH_BITS ? BLOOM_MIN_TENTH_BITS : (uint32_t)(least - added);
-}
-
 uint32_t bloom_min_bits_per_key_x10(double fpr, uint64_t num_keys, double *best_fpr){
-  const uint32_t first = first_bits_per_key_x10(fpr, num_keys);
+  const uint32_t least = 10*bloom_least_bits_per_key(fpr); /* that any filter needs */
+  const uint64_t added = num_keys ? 80/num_keys + 1 : least; /* by full bytes */
   bloom_shape shape, last = {0, 0, 0, 0};
   double best = 1, rate;
-  uint32_t i;
+  uint32_t first = BLOOM_MIN_TENTH_BITS, i;
   assert( fpr>0 && fpr<1 );
+  /* No size below the first has this rate; but filters may be of the smallest size. */
+  if( added + BLOOM_MIN_TENTH_BITS<least
+   && (double)num_keys*(double)(least - added)>10*BLOOM_LEVELDB_MIN_BITS ){
+    first = (uint32_t)(least - added);
+  }
   /* Those below the first come last: they count for the best rate alone. */
   for(i=0; i<=BLOOM_MAX_TENTH_BITS - BLOOM_MIN_TENTH_BITS; i++){
     const uint32_t bits_per_key_x10 = first + i<=BLOOM_MAX_TENTH_BITS ? first + i
