@@ -20,10 +20,6 @@
 ** interrupt. */
 #define BLOOMFILE_STOP_BYTES (128*BLOOMFILE_BLOCK_BYTES)
 
-static inline uint64_t bloomfile_delta(bloom_hash_value hash){
-  return bloom_rotate_left64(hash, 31);
-}
-
 /* -- Shape -------------------------------------------------------------------- */
 
 /* Returns 1 if a number is a prime other than 257, 641, 65537 and 6700417.  These divide 2^64 - 1,
@@ -112,7 +108,7 @@ void bloom_bloomfile_add(const bloom_shape *shape, uint8_t *file, const bloom_ha
     size_t i;
     assert( sets->num_hashes==hashes->num_hashes );
     for(i=0; i<hashes->num_hashes; i++){
-      const uint64_t delta = bloomfile_delta(hash[i]);
+      const uint64_t delta = bloom_rotate_left64(hash[i], 31);
       uint64_t probe = hash[i];
       uint32_t j;
       assert( set[i]/8<unit_bytes );
@@ -166,14 +162,6 @@ static bloom_hash_value bloomfile_hash_int64(int64_t key){
   return bloom_xxh64(text, num_bytes);
 }
 
-/* Returns fewer than 8 bytes as a word.  4 bytes, as in narrow files, are one load. */
-static inline uint64_t bloomfile_load_rest(const uint8_t *bytes, size_t num_bytes){
-  uint64_t word = 0;
-  if( num_bytes==4 ) memcpy(&word, bytes, 4);
-  else memcpy(&word, bytes, num_bytes);
-  return word;
-}
-
 /* Writes the AND of num_bytes bytes of all units, from offset on, to words[], in the order of a
 ** unit, with 0 after the last byte.  Returns 1; or, as soon as no bit is left, 0, with words[]
 ** undefined. num_bytes is 1 .. BLOOMFILE_BLOCK_BYTES.  Compilers turn the loop over words into
@@ -195,7 +183,10 @@ static inline int bloomfile_and(const uint8_t *const *units, uint32_t num_units,
       left |= words[j];
     }
     if( num_rest ){
-      left |= words[num_words] &= bloomfile_load_rest(unit + 8*num_words, num_rest);
+      uint64_t word = 0;
+      if( num_rest==4 ) memcpy(&word, unit + 8*num_words, 4); /* of narrow files: one load */
+      else memcpy(&word, unit + 8*num_words, num_rest);
+      left |= words[num_words] &= word;
     }
     if( left==0 ) return 0;
   }
@@ -206,7 +197,7 @@ int bloom_bloomfile_sets(const bloom_filter *file, bloom_hash_value hash, uint8_
                          uint64_t *num_sets){
   const uint8_t *units[BLOOM_BLOOMFILE_MAX_PROBES];
   const size_t unit_bytes = bloom_bloomfile_unit_bytes(&file->shape);
-  const uint64_t delta = bloomfile_delta(hash);
+  const uint64_t delta = bloom_rotate_left64(hash, 31);
   const uint32_t num_probes = file->shape.num_probes;
   uint64_t words[BLOOMFILE_BLOCK_WORDS];
   int is_any = 0;
@@ -284,13 +275,6 @@ static void bloomfile_sum_sets(const bloom_shape *shape, uint64_t bits_set, uint
   }
 }
 
-/* Returns a word that has each of a byte's bits in a byte of its own. */
-static inline uint64_t bloomfile_spread(uint8_t byte){
-  /* Copies that are 9 bits apart do not touch, and in each byte of the word another bit
-  ** comes to the top. */
-  return (byte * 0x8040201008040201u & 0x8080808080808080u) >> 7;
-}
-
 /* Sums all sets, BLOOMFILE_COLUMN_BYTES of all units at a time.  Returns 0 if the file's interrupt
 ** stopped it, else 1. */
 static int bloomfile_sum(const bloom_filter *file, bloomfile_sums *sums){
@@ -310,7 +294,11 @@ static int bloomfile_sum(const bloom_filter *file, bloomfile_sums *sums){
       uint64_t num_units = num_left<255 ? num_left : 255;
       num_left -= num_units;
       for(; num_units; num_units--, unit+=unit_bytes){
-        for(i=0; i<num_bytes; i++) lanes[i] += bloomfile_spread(unit[i]);
+        /* Each bit of a byte in a byte of its own: copies that are 9 bits apart do not touch, and
+        ** in each byte of the word another bit comes to the top. */
+        for(i=0; i<num_bytes; i++){
+          lanes[i] += (unit[i] * 0x8040201008040201u & 0x8080808080808080u) >> 7;
+        }
       }
       for(i=0; i<8*num_bytes; i++) counts[i] += lanes[i/8] >> 8*(i%8) & 0xff;
       /* To count the eight sets of a byte takes as long as to read many bytes. */
@@ -329,44 +317,34 @@ static int bloomfile_sum(const bloom_filter *file, bloomfile_sums *sums){
   return 1;
 }
 
-static const char *bloomfile_note(const bloom_shape *shape, const bloomfile_sums *sums){
-  const double num_units = (double)shape->num_slots, num_sets = (double)sums->num_sets;
-  double most_keys;
-  if( sums->num_sets==0 ) return NULL;
-  if( sums->most_bits_set==shape->num_slots ){
-    return "saturated: every bit of a set is set, so that set may contain every key";
-  }
-  if( (double)sums->most_bits_set>BLOOM_NEARLY_SATURATED * num_units ){
-    return "nearly saturated: over 3/4 of a set's bits are set; rebuild it for more keys";
-  }
-  most_keys = bloomfile_estimated_keys(shape, sums->most_bits_set);
-  if( shape->num_slots>BLOOM_BLOOMFILE_MIN_UNITS
-   && most_keys * num_sets>BLOOMFILE_UNEVEN * sums->estimated_keys ){
-    return "uneven: the fullest set has over 4 times the keys of the mean one; "
-           "a file for each size of set takes less room";
-  }
-  return NULL;
-}
-
 static void bloomfile_describe(const bloom_filter *file, int count_bits, bloom_facts *facts){
   const bloom_shape *shape = &file->shape;
+  const double num_units = (double)shape->num_slots;
+  double num_sets;
   bloomfile_sums sums;
   *facts = bloom_no_facts;
   facts->encoding = file->encoding->name;
   facts->num_bits = (int64_t)shape->num_bits;
   facts->num_probes = shape->num_probes;
-  if( !count_bits ) return;
-  if( !bloomfile_sum(file, &sums) ) return;
+  if( !count_bits || !bloomfile_sum(file, &sums) ) return;
+  num_sets = (double)sums.num_sets;
   facts->num_sets = (int64_t)sums.num_sets;
   facts->bits_set = (int64_t)sums.bits_set;
-  facts->fill_ratio = facts->expected_fpr = 0;
-  if( sums.num_sets ){
-    facts->fill_ratio = (double)sums.bits_set / ((double)shape->num_slots * (double)sums.num_sets);
-    facts->expected_fpr = sums.expected_fpr / (double)sums.num_sets;
+  facts->fill_ratio = sums.num_sets ? (double)sums.bits_set / (num_units * num_sets) : 0;
+  facts->expected_fpr = sums.num_sets ? sums.expected_fpr / num_sets : 0;
+  if( sums.most_bits_set==shape->num_slots ){ /* of unknown keys */
+    facts->note = "saturated: every bit of a set is set, so that set may contain every key";
+    return;
   }
-  /* A saturated set's keys are unknown, and so their sum. */
-  if( sums.most_bits_set<shape->num_slots ) facts->estimated_keys = sums.estimated_keys;
-  facts->note = bloomfile_note(shape, &sums);
+  facts->estimated_keys = sums.estimated_keys;
+  if( (double)sums.most_bits_set>BLOOM_NEARLY_SATURATED * num_units ){
+    facts->note = "nearly saturated: over 3/4 of a set's bits are set; rebuild it for more keys";
+  }else if( shape->num_slots>BLOOM_BLOOMFILE_MIN_UNITS
+   && bloomfile_estimated_keys(shape, sums.most_bits_set) * num_sets
+        >BLOOMFILE_UNEVEN * sums.estimated_keys ){
+    facts->note = "uneven: the fullest set has over 4 times the keys of the mean one; "
+                  "a file for each size of set takes less room";
+  }
 }
 
 double bloom_bloomfile_modelled_fpr(uint64_t num_keys, double num_units, uint32_t num_probes){

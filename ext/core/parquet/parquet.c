@@ -181,44 +181,14 @@ static uint32_t parquet_min_bits_per_key_x10(double fpr, uint64_t num_keys, doub
   return high;
 }
 
-/* Returns the bits set in each half of x, in that half. */
-static inline uint64_t parquet_popcount_halves(uint64_t x){
-  x = bloom_popcount_bytes(x);
-  x += x >> 8;
-  x += x >> 16;
-  return x & 0x0000003f0000003fu;
-}
-
 #define PARQUET_STEP_BLOCKS (BLOOM_STEP_BYTES / BLOOM_SPLIT_BLOCK_BYTES)
-
-/* Returns the number of bits set in all blocks, and sets *expected_fpr to the mean over
-** the blocks of the probability that a hash's eight bits are all set. */
-static uint64_t parquet_count(const bloom_filter *filter, double *expected_fpr){
-  const uint8_t *block = filter->bits;
-  uint64_t bits_set = 0, i;
-  double sum = 0;
-  for(i=0; i<filter->shape.num_slots; i++, block+=BLOOM_SPLIT_BLOCK_BYTES){
-    uint64_t counts = 0;
-    uint64_t product = 1; /* at most 32^8 */
-    size_t pair;
-    if( i%PARQUET_STEP_BLOCKS==0 && i && bloom_is_stopped(filter) ) break;
-    for(pair=0; pair<BLOOM_SPLIT_BLOCK_BYTES; pair+=8){
-      uint64_t words;
-      memcpy(&words, block + pair, sizeof(words)); /* two words, in either byte order */
-      words = parquet_popcount_halves(words);
-      counts += words;
-      product *= (words & UINT32_MAX) * (words >> 32);
-    }
-    bits_set += (counts & UINT32_MAX) + (counts >> 32);
-    sum += (double)product;
-  }
-  *expected_fpr = sum / 1099511627776.0 / (double)filter->shape.num_slots; /* 32^8 */
-  return bits_set;
-}
 
 static void parquet_describe(const bloom_filter *filter, int count_bits, bloom_facts *facts){
   const bloom_shape *shape = &filter->shape;
   const uint64_t bits_of_probe = shape->num_bits / shape->num_probes;
+  const uint8_t *block = filter->bits;
+  uint64_t bits_set = 0, i;
+  double sum = 0;
   *facts = bloom_no_facts;
   facts->encoding = filter->encoding->name;
   facts->num_bits = (int64_t)shape->num_bits;
@@ -227,15 +197,32 @@ static void parquet_describe(const bloom_filter *filter, int count_bits, bloom_f
     facts->note = "large: over 128 MiB, the most that readers of Parquet files are sure to take";
   }
   if( !count_bits ) return;
-  facts->bits_set = (int64_t)parquet_count(filter, &facts->expected_fpr);
-  facts->fill_ratio = (double)facts->bits_set / (double)facts->num_bits;
-  if( facts->bits_set==facts->num_bits ){
+  for(i=0; i<shape->num_slots; i++, block+=BLOOM_SPLIT_BLOCK_BYTES){
+    uint64_t product = 1; /* at most 32^8 */
+    size_t pair;
+    if( i%PARQUET_STEP_BLOCKS==0 && i && bloom_is_stopped(filter) ) break;
+    for(pair=0; pair<BLOOM_SPLIT_BLOCK_BYTES; pair+=8){
+      uint64_t words;
+      memcpy(&words, block + pair, sizeof(words)); /* two words, in either byte order */
+      /* The bits set in each, in its place. */
+      words = bloom_popcount_bytes(words);
+      words += words >> 8;
+      words = (words + (words >> 16)) & 0x0000003f0000003fu;
+      bits_set += (words & UINT32_MAX) + (words >> 32);
+      product *= (words & UINT32_MAX) * (words >> 32);
+    }
+    sum += (double)product;
+  }
+  /* The mean over the blocks of the probability that a hash's eight bits are all set. */
+  facts->expected_fpr = sum / 1099511627776.0 / (double)shape->num_slots; /* 32^8 */
+  facts->bits_set = (int64_t)bits_set;
+  facts->fill_ratio = (double)bits_set / (double)shape->num_bits;
+  if( bits_set==shape->num_bits ){
     facts->note = "saturated: every bit is set, so it may contain every key";
     return;
   }
   /* Each key leaves a share of 1 - 1/bits_of_probe of all bits unchanged. */
-  facts->estimated_keys = bloom_log_ratio(shape->num_bits,
-                                          shape->num_bits - (uint64_t)facts->bits_set)
+  facts->estimated_keys = bloom_log_ratio(shape->num_bits, shape->num_bits - bits_set)
       / bloom_log_ratio(bits_of_probe, bits_of_probe - 1);
   if( facts->fill_ratio>BLOOM_NEARLY_SATURATED ){ /* at 6 bits per key it is 0.74 */
     facts->note = "nearly saturated: over 3/4 of its bits are set; rebuild it with more bits";

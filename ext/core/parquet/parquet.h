@@ -1,17 +1,10 @@
 /*
-** Parquet's filter: a hash of 64 bits sets 8 bits of one block.
-**
-**   +---------------------+-----------------------------------+
-**   | header, 15-19 bytes | num_blocks blocks of 32 bytes     |
-**   +---------------------+-----------------------------------+
+** Parquet's filter: a hash of 64 bits sets 8 bits of one block.  ../../FORMATS.md has the layout.
 **
 ** The header is a struct in Thrift's compact form: the number of bytes of all blocks, then
-** the algorithm SPLIT_BLOCK, the hash XXHASH and the compression UNCOMPRESSED:
-**
-**   15, varint(2 * bytes), 1c 1c 00 00, 1c 1c 00 00, 1c 1c 00 00, 00
-**
-** Each number of blocks has one header.  Bytes with another complete header, or of another length
-** than the header states, are a damaged filter.
+** the algorithm SPLIT_BLOCK, the hash XXHASH and the compression UNCOMPRESSED.  Each number of
+** blocks has one header.  Bytes with another complete header, or of another length than the header
+** states, are a damaged filter.
 ** Source: apache/parquet-format, BloomFilter.md and parquet.thrift (BloomFilterHeader).
 */
 #ifndef BLOOM_CORE_PARQUET_H
