@@ -85,13 +85,20 @@ static inline size_t bloom_varint64_write(uint64_t value, uint8_t *bytes){
 /*
 ** Which vector code this build has.  Vector functions have target attributes and are
 ** chosen at run time, so the binary does not depend on the machine that built it.
+**
+** A list of kernels has a row for each instruction set, AVX2 first, the scalar one last.  Rows
+** differ in speed only, and the scalar one is the reference.  This processor and its system can run
+** those from BLOOM_FIRST_KERNELS on.
 */
 
 /* With -DBLOOM_NO_SIMD there are the scalar kernels only. */
 #if defined(__GNUC__) && defined(__x86_64__) && !defined(BLOOM_NO_SIMD)
 #define BLOOM_SIMD_X86 1
+#define BLOOM_FIRST_KERNELS (__builtin_cpu_supports("avx2") ? 0 : 1)
 #else
 #define BLOOM_SIMD_X86 0
+#define BLOOM_FIRST_KERNELS 0
 #endif
+#define BLOOM_NUM_KERNELS (BLOOM_SIMD_X86 + 1)
 
 #endif

@@ -236,9 +236,8 @@ void RaceBuild(bool decimal, size_t n) {
     if (sink < n * kBitsPerKey / 8) Die("RocksDB built something else");
   }, {}});
 #endif
-  for (size_t row = 0; bloom_leveldb_all_kernels[row]; row++) {
-    const bloom_leveldb_kernels* kernels = bloom_leveldb_all_kernels[row];
-    if (kernels->is_supported && !kernels->is_supported()) continue;
+  for (size_t row = BLOOM_FIRST_KERNELS; row < BLOOM_NUM_KERNELS; row++) {
+    const bloom_leveldb_kernels* kernels = &bloom_leveldb_all_kernels[row];
     OurFilter filter;
     BuildLeveldb(kernels, keys, &filter);
     if (filter.shape.num_bytes != expected.size() ||
@@ -251,9 +250,8 @@ void RaceBuild(bool decimal, size_t n) {
       sink = built.shape.num_bytes;
     }, {}});
   }
-  for (size_t row = 0; bloom_parquet_all_kernels[row]; row++) {
-    const bloom_parquet_kernels* kernels = bloom_parquet_all_kernels[row];
-    if (kernels->is_supported && !kernels->is_supported()) continue;
+  for (size_t row = BLOOM_FIRST_KERNELS; row < BLOOM_NUM_KERNELS; row++) {
+    const bloom_parquet_kernels* kernels = &bloom_parquet_all_kernels[row];
     all.push_back({std::string("parquet ") + kernels->name, [&keys, kernels] {
       OurFilter built;
       BuildParquet(kernels, keys, &built);
@@ -271,7 +269,7 @@ void RaceProbe(bool decimal, size_t n) {
   {
     const Keys keys = MakeKeys(decimal, 1, n);
     policy->CreateFilter(keys.slices.data(), static_cast<int>(n), &bytes);
-    BuildParquet(bloom_parquet_best_kernels(), keys, &parquet_bytes);
+    BuildParquet(&bloom_parquet_all_kernels[BLOOM_FIRST_KERNELS], keys, &parquet_bytes);
   }
   const leveldb::Slice slice(bytes);
   bloom_filter filter;
@@ -355,9 +353,8 @@ void RaceHash(size_t n) {
       for (size_t i = 0; i < n; i++) hashes[i] = Hash(keys.slices[i]);
       const bloom_hash_run run = {nullptr, hashes.data(), n};
       std::vector<Contestant> adders;
-      for (size_t row = 0; bloom_leveldb_all_kernels[row]; row++) {
-        const bloom_leveldb_kernels* kernels = bloom_leveldb_all_kernels[row];
-        if (kernels->is_supported && !kernels->is_supported()) continue;
+      for (size_t row = BLOOM_FIRST_KERNELS; row < BLOOM_NUM_KERNELS; row++) {
+        const bloom_leveldb_kernels* kernels = &bloom_leveldb_all_kernels[row];
         adders.push_back({kernels->name, [&, kernels] {
           bloom_leveldb_add_by(kernels, &filter.shape, filter.bytes, &run);
         }, {}});
@@ -367,9 +364,8 @@ void RaceHash(size_t n) {
       bloom_encoding_parquet.shape(n, kBitsPerKey, &parquet.shape);
       parquet.bytes = static_cast<uint8_t*>(std::calloc(parquet.shape.num_bytes, 1));
       for (size_t i = 0; i < n; i++) long_hashes[i] = ParquetHash(keys, i);
-      for (size_t row = 0; bloom_parquet_all_kernels[row]; row++) {
-        const bloom_parquet_kernels* kernels = bloom_parquet_all_kernels[row];
-        if (kernels->is_supported && !kernels->is_supported()) continue;
+      for (size_t row = BLOOM_FIRST_KERNELS; row < BLOOM_NUM_KERNELS; row++) {
+        const bloom_parquet_kernels* kernels = &bloom_parquet_all_kernels[row];
         adders.push_back({std::string("parquet ") + kernels->name, [&, kernels] {
           kernels->add(parquet.bytes + parquet.shape.num_bytes % BLOOM_SPLIT_BLOCK_BYTES, parquet.shape.num_slots,
                        long_hashes.data(), n);
@@ -392,7 +388,7 @@ int main(int argc, char** argv) {
     else Die("usage: kernels [quick | full] [--repeats N]");
   }
   if (repeats < 1) Die("--repeats is at least 1");
-  std::string note = std::string("best kernels here: ") + bloom_leveldb_best_kernels()->name + "; harness: g++ " __VERSION__;
+  std::string note = std::string("best kernels here: ") + bloom_leveldb_all_kernels[BLOOM_FIRST_KERNELS].name + "; harness: g++ " __VERSION__;
   note += "; LevelDB " + std::to_string(leveldb::kMajorVersion) + "." + std::to_string(leveldb::kMinorVersion);
 #ifdef HAVE_ROCKSDB
   note += ", RocksDB " + std::to_string(ROCKSDB_MAJOR) + "." + std::to_string(ROCKSDB_MINOR);

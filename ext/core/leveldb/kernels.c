@@ -15,27 +15,6 @@ static void scalar_positions(bloom_leveldb_divisor divisor, uint32_t num_probes,
   }
 }
 
-const bloom_leveldb_kernels bloom_leveldb_kernels_scalar = {
-  .name = "scalar",
-  .positions = scalar_positions,
-};
-
-const bloom_leveldb_kernels *const bloom_leveldb_all_kernels[BLOOM_LEVELDB_NUM_KERNELS + 1] = {
-#if BLOOM_SIMD_X86
-  &bloom_leveldb_kernels_avx2,
-#endif
-  &bloom_leveldb_kernels_scalar,
-  NULL
-};
-
-const bloom_leveldb_kernels *bloom_leveldb_best_kernels(void){
-#if BLOOM_SIMD_X86
-  return bloom_leveldb_all_kernels[!bloom_leveldb_kernels_avx2.is_supported()];
-#else
-  return &bloom_leveldb_kernels_scalar;
-#endif
-}
-
 /* -- AVX2: 8 lanes.  bloom_build() takes a tenth less time by it. --------------- */
 
 #if BLOOM_SIMD_X86
@@ -43,10 +22,6 @@ const bloom_leveldb_kernels *bloom_leveldb_best_kernels(void){
 #include <immintrin.h>
 
 #define TARGET_AVX2 __attribute__((target("avx2")))
-
-static int avx2_is_supported(void){
-  return __builtin_cpu_supports("avx2")!=0;
-}
 
 /* Computes bloom_leveldb_mod() of each lane.  Only even lanes multiply to 64 bits, so odd lanes
 ** are moved to even places. */
@@ -72,10 +47,11 @@ TARGET_AVX2 static void avx2_positions(bloom_leveldb_divisor divisor, uint32_t n
   scalar_positions(divisor, num_probes, hashes, num_hashes, positions);
 }
 
-const bloom_leveldb_kernels bloom_leveldb_kernels_avx2 = {
-  .name = "avx2",
-  .is_supported = avx2_is_supported,
-  .positions = avx2_positions,
-};
-
 #endif
+
+const bloom_leveldb_kernels bloom_leveldb_all_kernels[BLOOM_NUM_KERNELS] = {
+#if BLOOM_SIMD_X86
+  {.name = "avx2", .positions = avx2_positions},
+#endif
+  {.name = "scalar", .positions = scalar_positions},
+};

@@ -51,7 +51,7 @@ void bloom_leveldb_add_by(const bloom_leveldb_kernels *kernels, const bloom_shap
 }
 
 void bloom_leveldb_add(const bloom_shape *shape, uint8_t *filter, const bloom_hash_run *runs){
-  bloom_leveldb_add_by(bloom_leveldb_best_kernels(), shape, filter, runs);
+  bloom_leveldb_add_by(&bloom_leveldb_all_kernels[BLOOM_FIRST_KERNELS], shape, filter, runs);
 }
 
 static int leveldb_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *filter){

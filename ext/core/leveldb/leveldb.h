@@ -69,12 +69,7 @@ static inline bloom_hash_value bloom_leveldb_hash_int64(int64_t value){
 
 /* -- Kernels ------------------------------------------------------------------ */
 
-/*
-** The loop that is worth vector code computes the positions of the probes of many hashes.  There is
-** one row for each instruction set.  Rows differ in speed only: all return the same positions, and
-** the scalar row is the reference.  Each call of bloom_leveldb_add() chooses a row that the
-** processor and its system support.
-*/
+/* The loop that is worth vector code computes the positions of the probes of many hashes. */
 
 /*
 ** x mod num_bits without a division.
@@ -112,28 +107,13 @@ static inline uint32_t bloom_leveldb_delta(uint32_t hash){
 typedef struct bloom_leveldb_kernels {
   const char *name;
 
-  /* 1 if this processor and its system can run this row; NULL: every one that it is built
-  ** for can. */
-  int (*is_supported)(void);
-
   /* Writes the positions of all probes of all hashes, num_hashes * num_probes, in an order of its
   ** own. */
   void (*positions)(bloom_leveldb_divisor divisor, uint32_t num_probes,
                     const uint32_t *hashes, size_t num_hashes, uint32_t *positions);
 } bloom_leveldb_kernels;
 
-extern const bloom_leveldb_kernels bloom_leveldb_kernels_scalar;
-#if BLOOM_SIMD_X86
-extern const bloom_leveldb_kernels bloom_leveldb_kernels_avx2;
-#endif
-
-/* Every row of this build, the fastest first, the scalar one last; NULL ends the list. */
-#define BLOOM_LEVELDB_NUM_KERNELS (BLOOM_SIMD_X86 + 1)
-extern const bloom_leveldb_kernels *const
-  bloom_leveldb_all_kernels[BLOOM_LEVELDB_NUM_KERNELS + 1];
-
-/* Returns the fastest row that is supported. */
-const bloom_leveldb_kernels *bloom_leveldb_best_kernels(void);
+extern const bloom_leveldb_kernels bloom_leveldb_all_kernels[BLOOM_NUM_KERNELS];
 
 /* Does what bloom_leveldb_add() does, with kernels that the caller chooses, for tests and
 ** benchmarks. */

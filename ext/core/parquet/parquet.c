@@ -56,7 +56,7 @@ static void parquet_clear(const bloom_shape *shape, uint8_t *filter){
 }
 
 static void parquet_add(const bloom_shape *shape, uint8_t *filter, const bloom_hash_run *runs){
-  const bloom_parquet_kernels *kernels = bloom_parquet_best_kernels();
+  const bloom_parquet_kernels *kernels = &bloom_parquet_all_kernels[BLOOM_FIRST_KERNELS];
   uint8_t *blocks = filter + shape->num_bytes - (size_t)shape->num_slots * BLOOM_SPLIT_BLOCK_BYTES;
   assert( blocks>filter && blocks<=filter + BLOOM_PARQUET_MAX_HEADER_BYTES );
   for(; runs; runs=runs->next){

@@ -114,36 +114,15 @@ static inline int bloom_split_block_may_contain(const uint8_t *block, uint64_t h
 
 /* -- Kernels ------------------------------------------------------------------ */
 
-/* The loop that is worth vector code: adding hashes.  There is one row for each instruction set;
-** they differ in speed only. */
+/* The loop that is worth vector code: adding hashes. */
 typedef struct bloom_parquet_kernels {
   const char *name;
-
-  /* 1 if this processor and its system can run this row; NULL: every one that it is built
-  ** for can. */
-  int (*is_supported)(void);
 
   /* Adds hashes to blocks[0 .. 32*num_blocks). */
   void (*add)(uint8_t *blocks, uint64_t num_blocks, const uint64_t *hashes, size_t num_hashes);
 } bloom_parquet_kernels;
 
-/* Every row of this build, the fastest first, the scalar one last; NULL ends the list. */
-extern const bloom_parquet_kernels *const
-  bloom_parquet_all_kernels[BLOOM_SIMD_X86 + 2];
-
-extern const bloom_parquet_kernels bloom_parquet_scalar;
-#if BLOOM_SIMD_X86
-extern const bloom_parquet_kernels bloom_parquet_avx2;
-#endif
-
-/* Returns the fastest row that is supported. */
-static inline const bloom_parquet_kernels *bloom_parquet_best_kernels(void){
-#if BLOOM_SIMD_X86
-  return bloom_parquet_all_kernels[__builtin_cpu_supports("avx2") ? 0 : 1];
-#else
-  return bloom_parquet_all_kernels[0];
-#endif
-}
+extern const bloom_parquet_kernels bloom_parquet_all_kernels[BLOOM_NUM_KERNELS];
 
 /* How many hashes ahead blocks and hashes are fetched into the cache. */
 #define BLOOM_PARQUET_FETCH_BLOCKS  32
