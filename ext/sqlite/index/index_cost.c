@@ -19,19 +19,6 @@
 
 /* -- What SQLite would do ------------------------------------------------------------------- */
 
-/* Reads a line of EXPLAIN QUERY PLAN.  What is searched is the source: lists of IN are scanned. */
-static void cost_read_line(const char *line, index_access *access){
-  if( strncmp(line, "USE TEMP B-TREE FOR ORDER", 25)==0 ) access->sorts = 1;
-  else if( strncmp(line, "USE TEMP B-TREE", 15)==0 ) access->sorts_last = 1;
-  if( strncmp(line, "SEARCH ", 7)==0 ){
-    const int is_below = strstr(line, "<?")!=NULL, is_above = strstr(line, ">?")!=NULL;
-    access->has_range |= is_below && is_above;
-    if( strstr(line, " INTEGER PRIMARY KEY (rowid=?)") ) access->way = INDEX_ACCESS_ROW;
-    else if( strstr(line, "=?") ) access->way = INDEX_ACCESS_KEY;
-    else access->way = is_below && is_above ? INDEX_ACCESS_SHORT_RANGE : INDEX_ACCESS_RANGE;
-  }
-}
-
 int bloom_index_cost_access(bloom_index *index, char *sql, index_access *access){
   sqlite3_stmt *row;
   int is_or = 0, rc = bloom_index_statement_take_text(index, INDEX_USE_FOR_COST, sql, &row);
@@ -40,8 +27,16 @@ int bloom_index_cost_access(bloom_index *index, char *sql, index_access *access)
     const char *line = NULL;
     rc = bloom_sql_column_text(row, 3, &line);
     if( line==NULL ) continue;
-    cost_read_line(line, access);
-    is_or |= strncmp(line, "MULTI-INDEX OR", 14)==0; /* each arm is a line of its own */
+    if( strncmp(line, "USE TEMP B-TREE FOR ORDER", 25)==0 ) access->sorts = 1;
+    else if( strncmp(line, "USE TEMP B-TREE", 15)==0 ) access->sorts_last = 1;
+    else if( strncmp(line, "MULTI-INDEX OR", 14)==0 ) is_or = 1;
+    else if( strncmp(line, "SEARCH ", 7)==0 ){ /* of the source: lists of IN are scanned */
+      const int is_below = strstr(line, "<?")!=NULL, is_above = strstr(line, ">?")!=NULL;
+      access->has_range |= is_below && is_above;
+      if( strstr(line, " INTEGER PRIMARY KEY (rowid=?)") ) access->way = INDEX_ACCESS_ROW;
+      else if( strstr(line, "=?") ) access->way = INDEX_ACCESS_KEY;
+      else access->way = is_below && is_above ? INDEX_ACCESS_SHORT_RANGE : INDEX_ACCESS_RANGE;
+    }
   }
   /* Each arm of an OR is a search, and the line of the last one is not that of all. */
   if( is_or ) access->way = INDEX_ACCESS_SHORT_RANGE;
@@ -101,16 +96,6 @@ double bloom_index_cost_rows_of_list(double num_rows, size_t num_values){
 
 /* -- Plans ----------------------------------------------------------------------------------- */
 
-/* Returns the share of a scan's rows that the conditions leave. */
-static double cost_selectivity(const index_plan *plan){
-  double share = 1;
-  int i;
-  for(i=0; i<plan->num_conditions; i++){
-    share /= bloom_index_kinds[plan->conditions[i].kind].rows_of_one;
-  }
-  return share;
-}
-
 int bloom_index_cost_is_one_row(const index_plan *plan){
   int i;
   for(i=0; i<plan->num_conditions; i++){
@@ -123,7 +108,9 @@ int bloom_index_cost_is_one_row(const index_plan *plan){
 index_cost bloom_index_cost_free(const index_plan *plan, const index_access *access,
                                  double num_rows){
   const int is_scan = access->way==INDEX_ACCESS_SCAN;
+  index_cost cost;
   double rows = num_rows;
+  int i;
   switch( access->way ){
     case INDEX_ACCESS_SCAN: break;
     case INDEX_ACCESS_ROW: rows = 1; break;
@@ -132,18 +119,11 @@ index_cost bloom_index_cost_free(const index_plan *plan, const index_access *acc
     case INDEX_ACCESS_RANGE: rows /= 4; break;
   }
   if( rows>num_rows ) rows = num_rows;
-  return (index_cost){
-    .cost = COST_OF_SEARCH + rows * (is_scan ? COST_OF_ROW : COST_OF_FOUND),
-    .num_rows = is_scan ? rows * cost_selectivity(plan) : rows
-  };
-}
-
-/* Returns the number by which a condition divides the rows that zones leave.  *num_ends counts the
-** ends of ranges: two are a short range, as SQLite takes them. */
-static double cost_zone_narrows(index_condition condition, int *num_ends){
-  if( index_group_of(condition.kind)==INDEX_EQUALITY ) return 64;
-  if( condition.kind==INDEX_IS_NULL ) return 16;
-  return (*num_ends)++==0 ? 4 : 16;
+  cost = (index_cost){COST_OF_SEARCH + rows * (is_scan ? COST_OF_ROW : COST_OF_FOUND), rows};
+  for(i=0; i<plan->num_conditions && is_scan; i++){
+    cost.num_rows /= bloom_index_kinds[plan->conditions[i].kind].rows_of_one;
+  }
+  return cost;
 }
 
 index_cost bloom_index_cost_blocks(const index_plan *plan, double num_rows){
@@ -151,7 +131,11 @@ index_cost bloom_index_cost_blocks(const index_plan *plan, double num_rows){
   int i, num_ends = 0;
   for(i=0; i<plan->num_conditions; i++){
     const index_condition condition = plan->conditions[i];
-    if( condition.zone>=0 ) rows /= cost_zone_narrows(condition, &num_ends);
+    if( condition.zone>=0 ){
+      if( index_group_of(condition.kind)==INDEX_EQUALITY ) rows /= 64;
+      else if( condition.kind==INDEX_IS_NULL ) rows /= 16;
+      else rows /= num_ends++==0 ? 4 : 16; /* two ends are a short range, as SQLite takes them */
+    }
     if( condition.is_on_id ) rows /= 4;
     if( condition.key>=0 ) num_values += condition.is_list ? VALUES_OF_LIST : 1;
   }

@@ -7,7 +7,7 @@
 **
 **   trace_id = ? by entries; id > ? by id [210010,108002,;1,;0;25]
 **
-** 1. the conditions in the order of xFilter's arguments, each as plan_pack() makes it, with its
+** 1. the conditions in the order of xFilter's arguments, each as plan_write() packs it, with its
 **    collation in quotes behind it, if it has one
 ** 2. the terms of the order: 2*(column + 1), and 1 more if it is descending
 ** 3. num_limits
@@ -25,7 +25,6 @@
 typedef struct index_plan_remark {
   const char *doubt;  /* why the whole table is read; NULL: it is not */
   const char *effect; /* what 'merge' does about it; NULL: it is the source's doubt */
-  int doubted_key;    /* an indexed column that would serve but for its doubt; -1: none */
   sqlite3_int64 num_unmerged; /* about how many rows are not merged */
 } index_plan_remark;
 
@@ -33,34 +32,6 @@ typedef struct index_plan_remark {
 # define SQLITE_INDEX_CONSTRAINT_LIMIT  73 /* from 3.38 on */
 # define SQLITE_INDEX_CONSTRAINT_OFFSET 74
 #endif
-
-/* Returns an indexed column whose entries are in doubt, and on which there is a constraint; -1:
-** none. */
-static int plan_find_doubted_key(const bloom_index *index, const sqlite3_index_info *info){
-  int i, key;
-  for(key=0; key<index->config.num_keys; key++){
-    for(i=0; i<info->nConstraint && index->config.keys[key].doubt; i++){
-      if( info->aConstraint[i].iColumn==index->config.keys[key].column ) return key;
-    }
-  }
-  return -1;
-}
-
-/* Sets the plan's order to that of ORDER BY, or to none if that has other columns than the source,
-** or too many. */
-static void plan_set_orders(const bloom_index *index, const sqlite3_index_info *info,
-                            index_plan *plan){
-  int i;
-  for(i=0; i<info->nOrderBy; i++){
-    const int column = info->aOrderBy[i].iColumn;
-    const int is_id = column<0 || column==index->columns.id_column;
-    if( i==INDEX_MAX_ORDERS || column>=index->columns.num_columns ) break;
-    plan->orders[plan->num_orders++] = (index_order){is_id ? -1 : column,
-                                                     info->aOrderBy[i].desc!=0};
-    if( is_id ) return; /* which no two rows have in common */
-  }
-  if( i<info->nOrderBy ) plan->num_orders = 0;
-}
 
 static int plan_is_by_id(const index_plan *plan){
   return plan->num_orders>0 && plan->orders[0].column<0;
@@ -109,10 +80,11 @@ static int plan_read_layout(bloom_index *index, const index_plan *plan, double *
   const index_layout *layout = NULL;
   const int rc_of_layout = bloom_index_layout_read(index, &layout);
   int is_outweighed = 0, rc = rc_of_layout;
-  if( rc==SQLITE_OK ? bloom_connection_knows_damage(index->connection, layout->number)
-                    : (rc & 0xff)==SQLITE_CORRUPT ){
-    if( remark->doubt==NULL ) remark->effect = "repairs it";
-    if( remark->doubt==NULL ) remark->doubt = "a page of the index is damaged";
+  if( remark->doubt==NULL
+   && (rc==SQLITE_OK ? bloom_connection_knows_damage(index->connection, layout->number)
+                     : (rc & 0xff)==SQLITE_CORRUPT) ){
+    remark->doubt = "a page of the index is damaged";
+    remark->effect = "repairs it";
   }
   if( !bloom_sql_is_fatal(rc) ){
     rc = bloom_index_cost_rows(index, rc_of_layout==SQLITE_OK ? layout : NULL, num_rows);
@@ -129,27 +101,22 @@ static int plan_read_layout(bloom_index *index, const index_plan *plan, double *
   return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
 }
 
-/* Returns 1 if an index of the source may serve a condition, or the order. */
-static int plan_may_search(const index_plan *plan){
-  int i;
-  for(i=0; i<plan->num_conditions; i++){
-    const index_condition *condition = &plan->conditions[i];
-    if( index_group_of(condition->kind)!=INDEX_DIFFERENCE
-     && (condition->has_beginning || !index_is_pattern(condition->kind)) ) return 1;
-  }
-  return plan->num_orders>0;
-}
-
-/* Finds how SQLite would read the source by the plan's conditions, in any order or the plan's. */
+/* Finds how SQLite would read the source by the plan's conditions, in any order or the plan's.
+** Where xBestIndex cannot read, it is taken to be a scan. */
 static int plan_find_access(bloom_index *index, index_plan *plan, int is_ordered,
                             index_access *access){
   const int num_orders = plan->num_orders;
   index_form forms[INDEX_MAX_CONDITIONS];
   const index_list list = {0};
-  int i, rc = SQLITE_OK;
+  int i, may_search = is_ordered && num_orders>0, rc = SQLITE_OK;
   *access = (index_access){.way = INDEX_ACCESS_SCAN};
-  if( !is_ordered ) plan->num_orders = 0;
-  if( !plan_may_search(plan) ) rc = SQLITE_DONE;
+  /* An index of the source may serve the order, or a condition. */
+  for(i=0; i<plan->num_conditions && !may_search; i++){
+    const index_condition *condition = &plan->conditions[i];
+    may_search = index_group_of(condition->kind)!=INDEX_DIFFERENCE
+      && (condition->has_beginning || !index_is_pattern(condition->kind));
+  }
+  if( !may_search || plan->flags & INDEX_PLAN_UNCHECKED ) return SQLITE_OK;
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
     const index_condition *condition = &plan->conditions[i];
     index_list prefixes = {.num_values = 0};
@@ -157,6 +124,7 @@ static int plan_find_access(bloom_index *index, index_plan *plan, int is_ordered
     rc = bloom_index_numbers_form(index, condition, plan->literals[i], &prefixes, &forms[i]);
     bloom_index_list_free(&prefixes);
   }
+  if( !is_ordered ) plan->num_orders = 0;
   if( rc==SQLITE_OK ){
     char *sql = bloom_index_pass_statement(index, plan, forms, INDEX_READ_COST);
     rc = bloom_index_cost_access(index, sql, access);
@@ -168,8 +136,9 @@ static int plan_find_access(bloom_index *index, index_plan *plan, int is_ordered
 /* Makes the plan one without entries: SQLite plans the inner statement, which has the order and the
 ** LIMIT where that pays.  access, ordered: how SQLite would read the source in any order, and in
 ** the plan's. */
-static void plan_take_free(sqlite3_index_info *info, index_plan *plan, const index_access *access,
-                           const index_access *ordered){
+static void plan_take_free(const bloom_index *index, sqlite3_index_info *info, index_plan *plan,
+                           const index_access *access, const index_access *ordered){
+  const index_order *order = &plan->orders[0];
   int i;
   const int is_checked = !(plan->flags & INDEX_PLAN_UNCHECKED);
   /* The query's sorter keeps no more rows than its LIMIT; one in the inner statement keeps all.
@@ -192,44 +161,34 @@ static void plan_take_free(sqlite3_index_info *info, index_plan *plan, const ind
     info->aConstraintUsage[i].argvIndex = plan->num_conditions + number + 1;
     info->aConstraintUsage[i].omit = 1;
   }
-}
-
-/* Sets the flag of a query without conditions that needs the number of rows alone, or each value of
-** one column once. */
-static void plan_set_unread(bloom_index *index, sqlite3_index_info *info, index_plan *plan){
-  const index_order order = plan->orders[0];
-  if( info->nConstraint>0 || !(plan->flags & INDEX_PLAN_FREE) ) return;
-  if( info->nOrderBy==0 && info->colUsed==0 ) plan->flags |= INDEX_PLAN_COUNTED;
-  /* The cursor compares values by their bytes in UTF-8.  In a column without a type 1 and 1.0 are
+  /* Without conditions a query may need the number of rows alone, or each value of one column once.
+  ** The cursor compares values by their bytes in UTF-8.  In a column without a type 1 and 1.0 are
   ** equal, and other bytes. */
-  if( plan->num_orders==1 && order.column>=0 && order.column<63 && info->orderByConsumed
-     && info->colUsed==(sqlite3_uint64)1 << order.column && bloom_vtab_is_distinct(info)
-     && index->columns.list[order.column].affinity!='b'
-     && sqlite3_stricmp(index->columns.list[order.column].collation, "BINARY")==0
+  if( info->nConstraint>0 ) return;
+  if( info->nOrderBy==0 && info->colUsed==0 ) plan->flags |= INDEX_PLAN_COUNTED;
+  if( plan->num_orders==1 && order->column>=0 && order->column<63
+     && info->colUsed==(sqlite3_uint64)1 << order->column && bloom_vtab_is_distinct(info)
+     && index->columns.list[order->column].affinity!='b'
+     && sqlite3_stricmp(index->columns.list[order->column].collation, "BINARY")==0
      && index->letter_bytes==1 ){
     plan->flags |= INDEX_PLAN_DISTINCT;
   }
-}
-
-/* Sets *is_sliced to whether zones give the plan's order in less time than a sorter takes. */
-static int plan_can_slice(bloom_index *index, const index_plan *plan, int *is_sliced){
-  const index_order first = plan->orders[0];
-  const int key = plan->num_orders>0 && first.column>=0
-    ? bloom_index_order_key(index, first.column) : -1;
-  *is_sliced = 0;
-  return key<0 ? SQLITE_OK : bloom_index_order_pays(index, key, is_sliced);
 }
 
 /* Chooses whether entries, slices of the order or SQLite find the rows.  has_entries: entries are
 ** not in doubt. */
 static int plan_choose(bloom_index *index, sqlite3_index_info *info, index_plan *plan,
                        double num_rows, int has_entries){
-  const int is_by_id = plan_is_by_id(plan), is_checked = !(plan->flags & INDEX_PLAN_UNCHECKED);
-  index_access access = {.way = INDEX_ACCESS_SCAN}, ordered;
+  const int is_by_id = plan_is_by_id(plan);
+  const int key = plan->num_orders>0 && !is_by_id
+    ? bloom_index_order_key(index, plan->orders[0].column) : -1;
+  index_access access, ordered;
   index_cost cost, of_blocks;
-  int is_sliced = 0, rc = SQLITE_OK;
-  if( is_checked ) rc = plan_find_access(index, plan, 0, &access);
-  if( rc==SQLITE_OK && is_checked && has_entries ) rc = plan_can_slice(index, plan, &is_sliced);
+  int is_sliced = 0, rc = plan_find_access(index, plan, 0, &access);
+  /* Zones may give the order in less time than a sorter takes. */
+  if( rc==SQLITE_OK && key>=0 && has_entries && !(plan->flags & INDEX_PLAN_UNCHECKED) ){
+    rc = bloom_index_order_pays(index, key, &is_sliced);
+  }
   if( rc!=SQLITE_OK ) return rc;
   cost = bloom_index_cost_free(plan, &access, num_rows);
   of_blocks = bloom_index_cost_blocks(plan, num_rows);
@@ -242,17 +201,14 @@ static int plan_choose(bloom_index *index, sqlite3_index_info *info, index_plan 
     if( !is_by_id && !is_sliced ) plan->num_orders = 0;
   }else{
     plan_read_limits(info, plan);
-    if( plan->num_orders>0 && !is_by_id && is_checked ){
-      rc = plan_find_access(index, plan, 1, &ordered);
-    }
+    if( plan->num_orders>0 && !is_by_id ) rc = plan_find_access(index, plan, 1, &ordered);
     /* Slices are in place of a scan and a sorter. */
     is_sliced &= ordered.way==INDEX_ACCESS_SCAN && ordered.sorts;
     if( is_sliced ) plan->num_limits = 0;
-    else plan_take_free(info, plan, &access, &ordered);
+    else plan_take_free(index, info, plan, &access, &ordered);
   }
   if( is_sliced ) plan->flags |= INDEX_PLAN_SLICES;
   info->orderByConsumed = plan->num_orders>0;
-  plan_set_unread(index, info, plan);
   info->estimatedRows = cost.num_rows<1 ? 1 : (sqlite3_int64)cost.num_rows;
   info->estimatedCost = cost.cost;
   if( bloom_index_cost_is_one_row(plan) ) info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
@@ -268,53 +224,54 @@ static int plan_check_columns(bloom_index *index, const sqlite3_index_info *info
   for(i=0; i<info->nConstraint && index->columns.num_columns>0; i++){
     if( info->aConstraint[i].iColumn<index->columns.num_columns
        || bloom_is_null_test(info->aConstraint[i].op) ) continue;
-    return bloom_fail_vtab(&index->base.zErrMsg,
-                           "bloom_index: column %s of %s takes commands alone: write conditions on"
-                           " the columns of its table", index->name, index->name);
+    return BLOOM_INDEX_FAIL(index, "bloom_index: column %s of %s takes commands alone: write"
+                            " conditions on the columns of its table", index->name, index->name);
   }
   for(i=0; i<index->columns.num_columns; i++){
     const bloom_source_column column = index->columns.list[i];
     if( !column.has_no_collation || !bloom_index_uses_column(plan, i) ) continue;
-    return bloom_fail_vtab(&index->base.zErrMsg,
-                           "bloom_index: column %s has the collation %s, which this connection"
-                           " does not have", column.name, column.collation);
+    return BLOOM_INDEX_FAIL(index, "bloom_index: column %s has the collation %s, which this"
+                            " connection does not have", column.name, column.collation);
   }
   return SQLITE_OK;
 }
 
 /* -- As text --------------------------------------------------------------------------------- */
 
-/* Returns a condition without its collation as a number, of which plan_unpack() makes it. */
-static sqlite3_uint64 plan_pack(const index_condition *condition){
-  _Static_assert(INDEX_NUM_KINDS<=16 && INDEX_MAX_KEYS<=31, "they fit into 4 and 5 bits");
-  const int flags = condition->is_on_id | condition->is_list << 1 | condition->is_literal << 2
-    | condition->is_unpassed << 3 | condition->has_beginning << 4 | condition->is_end << 5;
-  return (sqlite3_uint64)condition->kind | (sqlite3_uint64)(condition->key + 1) << 4
-    | (sqlite3_uint64)(condition->zone + 1) << 9 | (sqlite3_uint64)flags << 14
-    | (sqlite3_uint64)(condition->column + 1) << 20;
-}
-
-static index_condition plan_unpack(sqlite3_uint64 packed){
-  const int flags = (int)(packed >> 14 & 63);
-  return (index_condition){
-    .kind = (index_condition_kind)(packed & 15), .key = (int)(packed >> 4 & 31) - 1,
-    .zone = (int)(packed >> 9 & 31) - 1,
-    .is_on_id = flags & 1, .is_list = flags >> 1 & 1, .is_literal = flags >> 2 & 1,
-    .is_unpassed = flags >> 3 & 1, .has_beginning = flags >> 4 & 1, .is_end = flags >> 5 & 1,
-    .column = (int)(packed >> 20) - 1
-  };
+/* Returns an indexed column whose entries are in doubt, and on which there is a constraint; -1:
+** none. */
+static int plan_find_doubted_key(const bloom_index *index, const sqlite3_index_info *info){
+  int i, key;
+  for(key=0; key<index->config.num_keys; key++){
+    for(i=0; i<info->nConstraint && index->config.keys[key].doubt; i++){
+      if( info->aConstraint[i].iColumn==index->config.keys[key].column ) return key;
+    }
+  }
+  return -1;
 }
 
 /* Fewer rows that are not merged are not worth a remark. */
 #define PLAN_MANY_UNMERGED 1000
 
-/* Appends the remark, and the SQL that helps.  SQLITE_OK or SQLITE_NOMEM. */
-static int plan_print_remark(const bloom_index *index, sqlite3_str *text,
-                             const index_plan_remark *remark){
-  const int key = remark->doubted_key;
+/* Appends why the query is slower than it need be, and the SQL that helps.  SQLITE_OK or
+** SQLITE_NOMEM. */
+static int plan_print_remark(const bloom_index *index, const sqlite3_index_info *info,
+                             const index_plan *plan, const index_plan_remark *remark,
+                             sqlite3_str *text){
+  const int key = plan_find_doubted_key(index, info);
   const char *effect = remark->effect;
   char *doubt = NULL;
-  int is_nomem = 0;
+  int i, is_nomem = 0, is_short = 0, is_served = remark->doubt!=NULL;
+  /* A pattern has no piece to look for, and all conditions are left to the table.  In slices a
+  ** LIMIT may end the query before. */
+  for(i=0; i<plan->num_conditions && !is_served; i++){
+    const index_condition *condition = &plan->conditions[i];
+    is_served = condition->key>=0 || condition->zone>=0 || condition->is_on_id;
+    is_short |= condition->is_short;
+  }
+  if( is_short && !is_served && !(plan->flags & INDEX_PLAN_SLICES) ){
+    sqlite3_str_appendall(text, "; reads the whole table: the piece has less than 3 bytes");
+  }
   if( effect ){
     sqlite3_str_appendf(text, "; reads the whole table: %s", remark->doubt);
   }else if( remark->doubt || key>=0 ){
@@ -335,39 +292,19 @@ static int plan_print_remark(const bloom_index *index, sqlite3_str *text,
   return is_nomem ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-/* Appends a condition, and what answers it. */
-static void plan_print_words(const bloom_index *index, sqlite3_str *text, const index_plan *plan,
-                             const index_condition *condition){
-  const int has_entries = !(plan->flags & INDEX_PLAN_FREE);
-  const char *by = has_entries && condition->key>=0 ? "entries"
-    : has_entries && condition->zone>=0 ? "zones" : condition->is_on_id ? "id"
-    : condition->is_unpassed ? "SQLite" : "the table";
-  sqlite3_str_appendf(text, "%s %s%s by %s", bloom_index_name_of(index, condition),
-                      condition->is_list ? "IN" : bloom_index_kinds[condition->kind].sql,
-                      index_group_of(condition->kind)==INDEX_NULL_TEST ? "" : " ?", by);
-}
-
-/* Appends that a pattern has no piece to look for, if all conditions are left to the table. */
-static void plan_print_short(sqlite3_str *text, const index_plan *plan){
-  int i, is_short = 0;
-  if( plan->flags & INDEX_PLAN_SLICES ) return; /* a LIMIT may end the query before */
-  for(i=0; i<plan->num_conditions; i++){
-    const index_condition *condition = &plan->conditions[i];
-    if( condition->key>=0 || condition->zone>=0 || condition->is_on_id ) return;
-    is_short |= condition->is_short;
-  }
-  if( is_short ){
-    sqlite3_str_appendall(text, "; reads the whole table: the piece has less than 3 bytes");
-  }
-}
-
 /* Appends the plan as bloom_index_plan_read() reads it. */
-static void plan_print_code(sqlite3_str *text, const index_plan *plan){
+static void plan_write(const index_plan *plan, sqlite3_str *text){
+  _Static_assert(INDEX_NUM_KINDS<=16 && INDEX_MAX_KEYS<=31, "they fit into 4 and 5 bits");
   int i;
   sqlite3_str_appendall(text, " [");
   for(i=0; i<plan->num_conditions; i++){
     const index_condition *condition = &plan->conditions[i];
-    sqlite3_str_appendf(text, "%llx", plan_pack(condition));
+    const int flags = condition->is_on_id | condition->is_list << 1 | condition->is_literal << 2
+      | condition->is_unpassed << 3 | condition->has_beginning << 4 | condition->is_end << 5;
+    sqlite3_str_appendf(text, "%llx", (sqlite3_uint64)condition->kind
+                        | (sqlite3_uint64)(condition->key + 1) << 4
+                        | (sqlite3_uint64)(condition->zone + 1) << 9 | (sqlite3_uint64)flags << 14
+                        | (sqlite3_uint64)(condition->column + 1) << 20);
     if( condition->collation[0] ) sqlite3_str_appendf(text, "\"%s\"", condition->collation);
     sqlite3_str_appendall(text, ",");
   }
@@ -380,23 +317,29 @@ static void plan_print_code(sqlite3_str *text, const index_plan *plan){
 }
 
 /* Returns the plan as text, to be freed by SQLite; NULL when out of memory. */
-static char *plan_print(const bloom_index *index, const index_plan *plan,
-                        const index_plan_remark *remark){
+static char *plan_print(const bloom_index *index, const sqlite3_index_info *info,
+                        const index_plan *plan, const index_plan_remark *remark){
+  const int has_entries = !(plan->flags & INDEX_PLAN_FREE);
   sqlite3_str *text = sqlite3_str_new(NULL);
   char *result;
   int i, rc;
   for(i=0; i<plan->num_conditions; i++){
-    if( i ) sqlite3_str_appendall(text, "; ");
-    plan_print_words(index, text, plan, &plan->conditions[i]);
+    const index_condition *condition = &plan->conditions[i];
+    const char *by = has_entries && condition->key>=0 ? "entries"
+      : has_entries && condition->zone>=0 ? "zones" : condition->is_on_id ? "id"
+      : condition->is_unpassed ? "SQLite" : "the table";
+    sqlite3_str_appendf(text, "%s%s %s%s by %s", i ? "; " : "",
+                        bloom_index_name_of(index, condition),
+                        condition->is_list ? "IN" : bloom_index_kinds[condition->kind].sql,
+                        index_group_of(condition->kind)==INDEX_NULL_TEST ? "" : " ?", by);
   }
   if( plan->num_conditions==0 ) sqlite3_str_appendall(text, "all rows");
   if( plan->flags & INDEX_PLAN_SLICES ){
     sqlite3_str_appendf(text, "; ORDER BY %s by zones",
                         index->columns.list[plan->orders[0].column].name);
   }
-  if( remark->doubt==NULL ) plan_print_short(text, plan);
-  rc = plan_print_remark(index, text, remark);
-  plan_print_code(text, plan);
+  rc = plan_print_remark(index, info, plan, remark, text);
+  plan_write(plan, text);
   result = sqlite3_str_finish(text);
   if( rc==SQLITE_OK ) return result;
   sqlite3_free(result);
@@ -417,7 +360,14 @@ void bloom_index_plan_read(int number, const char *text, index_plan *plan){
   text = strrchr(text, '[') + 1; /* no collation in it has that character, or a quote */
   for(; *text!=';'; text++){
     index_condition *condition = &plan->conditions[plan->num_conditions++];
-    *condition = plan_unpack(plan_take_number(&text));
+    const sqlite3_uint64 packed = plan_take_number(&text);
+    const int flags = (int)(packed >> 14 & 63);
+    *condition = (index_condition){
+      .kind = (index_condition_kind)(packed & 15), .key = (int)(packed >> 4 & 31) - 1,
+      .zone = (int)(packed >> 9 & 31) - 1, .column = (int)(packed >> 20) - 1,
+      .is_on_id = flags & 1, .is_list = flags >> 1 & 1, .is_literal = flags >> 2 & 1,
+      .is_unpassed = flags >> 3 & 1, .has_beginning = flags >> 4 & 1, .is_end = flags >> 5 & 1
+    };
     if( *text=='"' ){
       const int num_bytes = (int)strcspn(++text, "\"");
       memcpy(condition->collation, text, (size_t)num_bytes);
@@ -439,9 +389,9 @@ void bloom_index_plan_read(int number, const char *text, index_plan *plan){
 int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   bloom_index *index = index_of(vtab);
   index_plan plan = {.columns_used = info->colUsed};
-  index_plan_remark remark = {.doubted_key = -1};
-  double num_rows = INDEX_UNKNOWN_ROWS;
-  int has_entries, rc;
+  index_plan_remark remark = {.doubt = NULL};
+  double num_rows = 1048576; /* as SQLite takes it where nothing is known of a table */
+  int i, has_entries, rc;
   if( index->like_end ){
     bloom_index_see_end(index, info);
     return SQLITE_OK;
@@ -466,12 +416,23 @@ int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
     rc = plan_read_layout(index, &plan, &num_rows, &remark);
   }
   if( rc!=SQLITE_OK ) return rc;
-  plan_set_orders(index, info, &plan);
+  /* The order is that of ORDER BY, or none if that has other columns than the source, or too many.
+  ** Terms behind an id are left out: no two rows have it in common. */
+  for(i=0; i<info->nOrderBy; i++){
+    const int column = info->aOrderBy[i].iColumn;
+    const int is_id = column<0 || column==index->columns.id_column;
+    if( i==INDEX_MAX_ORDERS || column>=index->columns.num_columns ){
+      plan.num_orders = 0;
+      break;
+    }
+    plan.orders[plan.num_orders++] = (index_order){is_id ? -1 : column,
+                                                   info->aOrderBy[i].desc!=0};
+    if( is_id ) break;
+  }
   rc = plan_choose(index, info, &plan, num_rows, has_entries);
   if( rc!=SQLITE_OK ) return rc;
-  remark.doubted_key = plan_find_doubted_key(index, info);
   info->idxNum = plan.flags;
-  info->idxStr = plan_print(index, &plan, &remark);
+  info->idxStr = plan_print(index, info, &plan, &remark);
   info->needToFreeIdxStr = 1;
   return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
 }

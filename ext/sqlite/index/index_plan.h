@@ -177,9 +177,6 @@ int bloom_index_cost_access(bloom_index *index, char *sql, index_access *access)
 ** id. */
 double bloom_index_cost_num_rows(const index_layout *layout, sqlite3_int64 last);
 
-/* SQLite takes a table of which nothing is known to have so many rows. */
-#define INDEX_UNKNOWN_ROWS 1048576
-
 /* Sets *num_rows to the same, or leaves it as it is where that is not known.  layout: NULL where it
 ** could not be read. */
 int bloom_index_cost_rows(bloom_index *index, const index_layout *layout, double *num_rows);
