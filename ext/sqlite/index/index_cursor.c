@@ -94,9 +94,8 @@ int bloom_index_close(sqlite3_vtab_cursor *base){
 /* Fails with SQLITE_ERROR: of SQLITE_SCHEMA SQLite would run the statement from its beginning, and
 ** return its first rows again. */
 static int cursor_say_schema_changed(bloom_index *index){
-  return bloom_fail_vtab(&index->base.zErrMsg,
-                         "bloom_index: the schema of table %s changed while the statement "
-                         "ran", index->columns.name);
+  return BLOOM_INDEX_FAIL(index, "bloom_index: the schema of table %s changed while the statement"
+                          " ran", index->columns.name);
 }
 
 /* Ends a look-up.  A statement that is reset delays no COMMIT. */
@@ -152,34 +151,6 @@ static int cursor_prepare(index_cursor *cursor, const index_form *forms, index_r
   return rc;
 }
 
-/* Rows that are read before the others are counted: EXISTS and LIMIT 1 ask as count(*) does. */
-#define CURSOR_READ_BEFORE_COUNT 256
-
-/* Counts the rows, of which SQLite has asked for neither columns nor ids.  If it asks for an id
-** after all, cursor_read_on() reads them. */
-static int cursor_count(index_cursor *cursor){
-  bloom_index *index = index_of_cursor(cursor);
-  const index_function count = {"count", 0};
-  int is_built_in = 0, rc = bloom_index_are_built_in(index, &count, 1, &is_built_in);
-  if( rc!=SQLITE_OK || !is_built_in ) return rc;
-  rc = bloom_index_statement_integer(index, INDEX_USE_BY_TEXT, &cursor->num_counted,
-                                     "SELECT count(*) FROM " INDEX_SOURCE, index->schema,
-                                     index->columns.name);
-  if( rc==SQLITE_OK && cursor->num_counted>0 ) sqlite3_reset(cursor->rows);
-  return rc;
-}
-
-/* Reads the rows from the first to the current one, after they were counted. */
-static int cursor_read_on(index_cursor *cursor){
-  sqlite3_int64 i;
-  int rc = SQLITE_ROW;
-  cursor->num_counted = 0;
-  for(i=0; i<cursor->num_rows && rc==SQLITE_ROW; i++){
-    rc = bloom_sql_step(index_of_cursor(cursor)->connection, cursor->rows);
-  }
-  return rc==SQLITE_ROW || rc==SQLITE_DONE ? SQLITE_OK : cursor_failure(cursor, rc);
-}
-
 /* Returns the number of the inner statement's result that has a used column. */
 static int cursor_result_of(const index_plan *plan, int column){
   const sqlite3_uint64 below = ((sqlite3_uint64)1 << (column<63 ? column : 63)) - 1;
@@ -213,36 +184,10 @@ static int cursor_is_same(index_cursor *cursor){
   return 0;
 }
 
-/* After so many repetitions of a value the next one is searched for, and each one after it. */
-#define CURSOR_MAX_SAME 4
-
-/* Begins a search for the value behind the current row's, if SQLite has asked for no id and values
-** are repeated. */
-static int cursor_skip_same(index_cursor *cursor){
-  int rc;
-  if( cursor->has_shown_id || cursor->num_same<CURSOR_MAX_SAME || cursor->same==NULL
-     || sqlite3_value_type(cursor->same)==SQLITE_NULL ) return SQLITE_OK;
-  rc = cursor_prepare(cursor, cursor->forms, INDEX_READ_BEHIND);
-  if( rc!=SQLITE_OK ) return rc;
-  sqlite3_reset(cursor->rows);
-  cursor->is_first = 1;
-  return bloom_sql_bind(cursor->rows, 1, cursor->same);
-}
-
 static int cursor_has_regexp(const index_plan *plan){
   int i = 0;
   while( i<plan->num_conditions && !index_is_regexp(plan->conditions[i].kind) ) i++;
   return i<plan->num_conditions;
-}
-
-/* Returns 1 if the current row proves that no authorizer hid something when the statement was
-** compiled.  A hidden column is NULL, which meets no condition but a regular expression's; columns
-** of conditions are among the results. */
-static int cursor_is_proven(const index_cursor *cursor){
-  const int num_results = sqlite3_column_count(cursor->rows);
-  int i = 0;
-  while( i<num_results && sqlite3_column_type(cursor->rows, i)!=SQLITE_NULL ) i++;
-  return i==num_results && !cursor_has_regexp(&cursor->plan);
 }
 
 /* Begins the next interval or slice, or what comes behind a search; else sets is_eof. */
@@ -261,7 +206,8 @@ static int cursor_go_on(index_cursor *cursor){
          || cursor->num_read==intervals->num_intervals ){
     cursor->is_eof = 1;
   }else{
-    next = intervals->list[bloom_index_is_by_id_descending(&cursor->plan)
+    assert( cursor->plan.num_orders==0 || cursor->plan.orders[0].column<0 );
+    next = intervals->list[cursor->plan.orders[0].is_descending
                            ? intervals->num_intervals - 1 - cursor->num_read : cursor->num_read];
     /* A statement that was reset takes integers without fail. */
     sqlite3_bind_int64(cursor->rows, 1, next.first);
@@ -271,17 +217,44 @@ static int cursor_go_on(index_cursor *cursor){
   return rc;
 }
 
-/* Looks at a row after the step to it, and counts all rows if SQLite asks for no more. */
+/* After so many repetitions of a value the next one is searched for, and each one after it. */
+#define CURSOR_MAX_SAME 4
+
+/* Rows that are read before the others are counted: EXISTS and LIMIT 1 ask as count(*) does. */
+#define CURSOR_READ_BEFORE_COUNT 256
+
+/* Looks at a row after the step to it, and counts all rows if SQLite asks for neither columns nor
+** ids.  If it asks for an id after all, bloom_index_rowid() reads them. */
 static int cursor_see_row(index_cursor *cursor, int is_distinct){
-  if( cursor->num_rows==1 && cursor->num_proven!=cursor->num_compiled
-   && cursor_is_proven(cursor) ) cursor->num_proven = cursor->num_compiled;
+  bloom_index *index = index_of_cursor(cursor);
+  const index_function count = {"count", 0};
+  int is_built_in = 0, rc;
+  if( cursor->num_rows==1 && cursor->num_proven!=cursor->num_compiled ){
+    /* Without a NULL the row proves that no authorizer hid something when the statement was
+    ** compiled.  A hidden column is NULL, which meets no condition but a regular expression's;
+    ** columns of conditions are among the results. */
+    const int num_results = sqlite3_column_count(cursor->rows);
+    int i = 0;
+    while( i<num_results && sqlite3_column_type(cursor->rows, i)!=SQLITE_NULL ) i++;
+    if( i==num_results && !cursor_has_regexp(&cursor->plan) ){
+      cursor->num_proven = cursor->num_compiled;
+    }
+  }
   if( is_distinct ){
     const int is_same = cursor_is_same(cursor);
     if( cursor->num_same<CURSOR_MAX_SAME ) cursor->num_same = is_same ? cursor->num_same + 1 : 0;
   }
-  return cursor->num_rows==CURSOR_READ_BEFORE_COUNT && !cursor->has_shown_id
-      && cursor->plan.flags & INDEX_PLAN_COUNTED && cursor->reading==INDEX_READ_FREE
-    ? cursor_count(cursor) : SQLITE_OK;
+  if( cursor->num_rows!=CURSOR_READ_BEFORE_COUNT || cursor->has_shown_id
+   || !(cursor->plan.flags & INDEX_PLAN_COUNTED) || cursor->reading!=INDEX_READ_FREE ){
+    return SQLITE_OK;
+  }
+  rc = bloom_index_are_built_in(index, &count, 1, &is_built_in);
+  if( rc!=SQLITE_OK || !is_built_in ) return rc;
+  rc = bloom_index_statement_integer(index, INDEX_USE_BY_TEXT, &cursor->num_counted,
+                                     "SELECT count(*) FROM " INDEX_SOURCE, index->schema,
+                                     index->columns.name);
+  if( rc==SQLITE_OK && cursor->num_counted>0 ) sqlite3_reset(cursor->rows);
+  return rc;
 }
 
 /* Goes to the next row, in this interval or slice or a later one. */
@@ -296,45 +269,32 @@ static int cursor_advance(index_cursor *cursor){
     cursor->is_eof = cursor->num_rows>cursor->num_counted;
     return SQLITE_OK;
   }
-  if( is_distinct ) rc = cursor_skip_same(cursor);
+  /* Where values are repeated, and SQLite has asked for no id, the next value is searched for. */
+  if( is_distinct && !cursor->has_shown_id && cursor->num_same>=CURSOR_MAX_SAME && cursor->same
+     && sqlite3_value_type(cursor->same)!=SQLITE_NULL ){
+    rc = cursor_prepare(cursor, cursor->forms, INDEX_READ_BEHIND);
+    if( rc==SQLITE_OK ){
+      sqlite3_reset(cursor->rows);
+      cursor->is_first = 1;
+      rc = bloom_sql_bind(cursor->rows, 1, cursor->same);
+    }
+  }
   while( rc==SQLITE_OK && !cursor->is_eof ){
     if( is_begun ){
       rc = bloom_sql_step(index_of_cursor(cursor)->connection, cursor->rows);
       if( cursor->is_first ) rc = cursor_check_columns(cursor, rc);
       cursor->is_first = 0;
-      if( rc==SQLITE_ROW ){
-        rc = cursor_see_row(cursor, is_distinct);
-        break;
-      }
       if( rc!=SQLITE_DONE ) break;
       sqlite3_reset(cursor->rows);
     }
     is_begun = 1;
     rc = cursor_go_on(cursor);
   }
+  if( rc==SQLITE_ROW ) rc = cursor_see_row(cursor, is_distinct);
   return rc==SQLITE_OK ? rc : cursor_failure(cursor, rc);
 }
 
 /* -- Looking up ------------------------------------------------------------------------------ */
-
-/* Checks what xBestIndex could not read, and what may have changed since: a prepared statement runs
-** again after the schema changed. */
-static int cursor_check_source(index_cursor *cursor){
-  bloom_index *index = index_of_cursor(cursor);
-  index_plan *plan = &cursor->plan;
-  int i, rc = SQLITE_OK;
-  if( index->source.doubt ) plan->flags |= INDEX_PLAN_FREE;
-  for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
-    index_condition *condition = &plan->conditions[i];
-    if( (condition->key>=0 && index->config.keys[condition->key].doubt)
-       || (condition->zone>=0 && index->config.keys[condition->zone].doubt) ){
-      plan->flags |= INDEX_PLAN_FREE;
-    }
-    if( index_is_pattern(condition->kind)
-       && plan->flags & INDEX_PLAN_UNCHECKED ) rc = bloom_index_like_check(index, condition);
-  }
-  return rc;
-}
 
 /* Sets the cursor's bounds, once: the ids of the source before the running statement wrote.  They
 ** are those of another open cursor if it set them in the same run, and no change was counted since.
@@ -411,51 +371,58 @@ static int cursor_look_up(index_cursor *cursor, sqlite3_value **args, index_form
   return rc;
 }
 
-/* Reads the plan, unless it is the one that was read last. */
+/* Reads the plan, unless it is the one that was read last.  Checks what xBestIndex could not read,
+** and what may have changed since: a prepared statement runs again after the schema changed. */
 static int cursor_read_plan(index_cursor *cursor, int number, const char *text){
-  const int id_column = index_of_cursor(cursor)->columns.id_column;
-  if( cursor->plan_text && strcmp(cursor->plan_text, text)==0 ){
-    cursor->plan.flags = number;
-    return SQLITE_OK;
+  bloom_index *index = index_of_cursor(cursor);
+  index_plan *plan = &cursor->plan;
+  const int id_column = index->columns.id_column;
+  int i, rc = SQLITE_OK;
+  if( cursor->plan_text==NULL || strcmp(cursor->plan_text, text)!=0 ){
+    cursor_give_back(cursor);
+    sqlite3_free(cursor->plan_text);
+    cursor->plan_text = sqlite3_mprintf("%s", text);
+    if( cursor->plan_text==NULL ) return SQLITE_NOMEM;
+    bloom_index_plan_read(text, plan);
+    /* The id is the first result in any case. */
+    if( id_column>=0 && id_column<63 ) plan->columns_used &= ~((sqlite3_uint64)1 << id_column);
+    cursor->is_one_row = bloom_index_cost_is_one_row(plan);
   }
-  cursor_give_back(cursor);
-  sqlite3_free(cursor->plan_text);
-  cursor->plan_text = sqlite3_mprintf("%s", text);
-  if( cursor->plan_text==NULL ) return SQLITE_NOMEM;
-  bloom_index_plan_read(number, text, &cursor->plan);
-  /* The id is the first result in any case. */
-  if( id_column>=0 && id_column<63 ){
-    cursor->plan.columns_used &= ~((sqlite3_uint64)1 << id_column);
+  plan->flags = index->source.doubt ? number | INDEX_PLAN_FREE : number;
+  for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
+    index_condition *condition = &plan->conditions[i];
+    if( (condition->key>=0 && index->config.keys[condition->key].doubt)
+     || (condition->zone>=0 && index->config.keys[condition->zone].doubt) ){
+      plan->flags |= INDEX_PLAN_FREE;
+    }
+    if( index_is_pattern(condition->kind) && number & INDEX_PLAN_UNCHECKED ){
+      rc = bloom_index_like_check(index, condition);
+    }
   }
-  cursor->is_one_row = bloom_index_cost_is_one_row(&cursor->plan);
-  return SQLITE_OK;
-}
-
-/* Returns 1 if the plan is that of the cursor's look-up before, and read in the source's own ways.
-** Nothing but a change of the schema by the connection can come between the two, as a statement
-** runs: SQLite compiles the inner one anew then, and cursor_check_columns() looks at the source. */
-static int cursor_is_repeated(const index_cursor *cursor, int number, const char *text){
-  const bloom_index *index = index_of_cursor(cursor);
-  return cursor->rows && cursor->reading==INDEX_READ_FREE && cursor->plan.flags==number
-      && number & INDEX_PLAN_FREE && !(number & INDEX_PLAN_UNCHECKED) && index->is_steady
-      && index->is_checked && cursor->num_checks==index->num_checks
-      && strcmp(cursor->plan_text, text)==0;
+  return rc;
 }
 
 int bloom_index_filter(sqlite3_vtab_cursor *base, int number, const char *text, int num_args,
                        sqlite3_value **args){
   index_cursor *cursor = index_cursor_of(base);
   bloom_index *index = index_of(base->pVtab);
+  /* The plan is that of the look-up before, and read in the source's own ways.  Nothing but a
+  ** change of the schema by the connection can come between the two, as a statement runs: SQLite
+  ** compiles the inner one anew then, and cursor_check_columns() looks at the source. */
+  const int is_repeated = cursor->rows && cursor->reading==INDEX_READ_FREE
+    && cursor->plan.flags==number && number & INDEX_PLAN_FREE && !(number & INDEX_PLAN_UNCHECKED)
+    && index->is_steady && index->is_checked && cursor->num_checks==index->num_checks
+    && strcmp(cursor->plan_text, text)==0;
   index_form forms[INDEX_MAX_CONDITIONS] = {INDEX_FORM_NONE};
   index_reading reading = INDEX_READ_FREE;
-  int is_repeated, rc = SQLITE_OK;
+  int rc = SQLITE_OK;
   (void)num_args;
   if( !cursor->is_eof ) cursor_end(cursor);
   cursor_free_lists(cursor);
   bloom_index_slices_free(cursor->slices);
   cursor->slices = NULL;
   cursor->num_read = 0;
-  cursor->is_first = is_repeated = cursor_is_repeated(cursor, number, text);
+  cursor->is_first = is_repeated;
   cursor->num_rows = cursor->num_counted = 0;
   cursor->has_shown_id = cursor->num_same = 0;
   sqlite3_value_free(cursor->same);
@@ -466,7 +433,6 @@ int bloom_index_filter(sqlite3_vtab_cursor *base, int number, const char *text, 
     rc = cursor_say_schema_changed(index);
   }
   if( rc==SQLITE_OK && !is_repeated ) rc = cursor_read_plan(cursor, number, text);
-  if( rc==SQLITE_OK && !is_repeated ) rc = cursor_check_source(cursor);
   assert( rc!=SQLITE_OK || cursor->plan.num_conditions<=num_args );
   if( rc==SQLITE_OK ) rc = cursor_look_up(cursor, args, forms, &reading);
   if( rc!=SQLITE_OK ) return cursor_failure(cursor, rc);
@@ -510,10 +476,15 @@ int bloom_index_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
 
 int bloom_index_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid){
   index_cursor *cursor = index_cursor_of(base);
-  int rc = SQLITE_OK;
-  cursor->has_shown_id = 1;
+  sqlite3_int64 i;
+  int rc = SQLITE_ROW;
   assert( !cursor->is_eof );
-  if( cursor->num_counted>0 ) rc = cursor_read_on(cursor);
+  cursor->has_shown_id = 1;
+  /* Once the rows were counted, those up to the current one are still to be read. */
+  for(i=0; cursor->num_counted>0 && i<cursor->num_rows && rc==SQLITE_ROW; i++){
+    rc = bloom_sql_step(index_of(base->pVtab)->connection, cursor->rows);
+  }
+  cursor->num_counted = 0;
   *rowid = sqlite3_column_int64(cursor->rows, 0);
-  return rc;
+  return rc==SQLITE_ROW || rc==SQLITE_DONE ? SQLITE_OK : cursor_failure(cursor, rc);
 }

@@ -354,9 +354,8 @@ static sqlite3_uint64 plan_take_number(const char **text){
   return number;
 }
 
-void bloom_index_plan_read(int number, const char *text, index_plan *plan){
+void bloom_index_plan_read(const char *text, index_plan *plan){
   memset(plan, 0, sizeof(*plan));
-  plan->flags = number;
   text = strrchr(text, '[') + 1; /* no collation in it has that character, or a quote */
   for(; *text!=';'; text++){
     index_condition *condition = &plan->conditions[plan->num_conditions++];

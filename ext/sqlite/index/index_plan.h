@@ -114,11 +114,6 @@ typedef struct index_plan {
   sqlite3_uint64 columns_used; /* SQLite's colUsed: bit 63 is for all columns from 63 on */
 } index_plan;
 
-/* Returns 1 if rows come by their ids, the greatest first. */
-static inline int bloom_index_is_by_id_descending(const index_plan *plan){
-  return plan->num_orders>0 && plan->orders[0].column<0 && plan->orders[0].is_descending;
-}
-
 /* Returns 1 if the query may read a column. */
 static inline int bloom_index_uses_column(const index_plan *plan, int column){
   return (int)(plan->columns_used >> (column<63 ? column : 63) & 1);
@@ -127,8 +122,8 @@ static inline int bloom_index_uses_column(const index_plan *plan, int column){
 /* xBestIndex. */
 int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info);
 
-/* Sets *plan to what xBestIndex wrote to idxNum and idxStr. */
-void bloom_index_plan_read(int number, const char *text, index_plan *plan);
+/* Sets *plan, without its flags, to what xBestIndex wrote to idxStr. */
+void bloom_index_plan_read(const char *text, index_plan *plan);
 
 /* -- index_conditions.c: the conditions of a plan -------------------------------------- */
 

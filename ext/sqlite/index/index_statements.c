@@ -50,35 +50,29 @@ static sqlite3_stmt *statement_find(bloom_index *index, int use, const char *sql
   return kept->statement;
 }
 
-/* Frees the least recently taken one of those found by their text, if MAX_BY_TEXT are kept. */
-static void statements_free_one(bloom_index *index){
-  index_statement **place, **last = NULL;
-  int num_by_text = 0;
+int bloom_index_statement_take_text(bloom_index *index, int use, char *sql,
+                                    sqlite3_stmt **statement){
+  index_statement *kept, **place, **last = NULL;
+  int num_by_text = 0, rc;
+  *statement = sql ? statement_find(index, use, sql) : NULL;
+  if( *statement ){
+    sqlite3_free(sql);
+    return SQLITE_OK;
+  }
+  rc = bloom_sql_prepare_text(index->connection, statement, sql);
+  kept = rc==SQLITE_OK ? sqlite3_malloc64(sizeof(*kept)) : NULL;
+  if( kept==NULL ){
+    sqlite3_finalize(*statement);
+    *statement = NULL;
+    return rc==SQLITE_OK ? SQLITE_NOMEM : rc;
+  }
+  /* Of those found by their text the least recently taken one makes room. */
   for(place=&index->statements; *place; place=&(*place)->next){
     if( (*place)->use<INDEX_USE_BY_TEXT ) continue;
     num_by_text++;
     if( !(*place)->is_taken ) last = place;
   }
   if( num_by_text>=MAX_BY_TEXT && last ) statement_free(last);
-}
-
-int bloom_index_statement_take_text(bloom_index *index, int use, char *sql,
-                                    sqlite3_stmt **statement){
-  index_statement *kept;
-  int rc = SQLITE_NOMEM;
-  *statement = sql ? statement_find(index, use, sql) : NULL;
-  if( *statement ){
-    sqlite3_free(sql);
-    return SQLITE_OK;
-  }
-  kept = sqlite3_malloc64(sizeof(*kept));
-  if( kept ) rc = bloom_sql_prepare_text(index->connection, statement, sql);
-  else sqlite3_free(sql);
-  if( rc!=SQLITE_OK ){
-    sqlite3_free(kept);
-    return rc;
-  }
-  statements_free_one(index);
   *kept = (index_statement){*statement, use, .is_taken = 1, .next = index->statements};
   index->statements = kept;
   return SQLITE_OK;
