@@ -34,38 +34,9 @@ typedef struct candidates_search {
   const index_block_set *within; /* no other blocks matter; NULL: all may */
 } candidates_search;
 
-/* Tokens that are collected. */
-typedef struct candidates_tokens {
-  index_tokens *list;
-  size_t num_tokens, max_tokens;
-} candidates_tokens;
-
-static int candidates_add_token(candidates_tokens *tokens, uint64_t token){
-  if( BLOOM_GROW(tokens->list, tokens->num_tokens, tokens->max_tokens) ) return SQLITE_NOMEM;
-  tokens->list[tokens->num_tokens++] = (index_tokens){token, 1};
-  return SQLITE_OK;
-}
-
 static int candidates_compare_tokens(const void *a, const void *b){
   const uint64_t of_a = ((const index_tokens *)a)->first, of_b = ((const index_tokens *)b)->first;
   return (of_a>of_b) - (of_a<of_b);
-}
-
-/* Adds the tokens of `column = value`.  Sets *is_all if every block may have it. */
-static int candidates_add_key(const candidates_search *search, sqlite3_value *value,
-                              candidates_tokens *tokens, int *is_all){
-  const int key = search->condition.key;
-  const bloom_equality equality = search->index->config.keys[key].equality;
-  const uint32_t hash_bits = search->generation->keys[key].hash_bits;
-  bloom_key_hashes hashes;
-  int i, rc = bloom_hashes_of_value(search->index->connection->db, equality, value,
-                                    search->condition.is_literal ? BLOOM_TO_LOOK_FOR_LITERAL
-                                    : BLOOM_TO_LOOK_FOR, &hashes);
-  if( rc==SQLITE_OK ) *is_all |= hashes.is_maybe;
-  for(i=0; rc==SQLITE_OK && i<hashes.num_hashes; i++){
-    rc = candidates_add_token(tokens, hashes.hashes[i] >> (64 - hash_bits));
-  }
-  return rc;
 }
 
 /* Puts blocks that were found among *blocks in their place. */
@@ -137,31 +108,44 @@ static int candidates_find(candidates_search *search, sqlite3_value *value, cons
                            index_block_set *result, int *is_all){
   bloom_index *index = search->index;
   const index_condition condition = search->condition;
-  const int is_like = index->config.keys[condition.key].is_like;
+  const index_key *key = &index->config.keys[condition.key];
+  const uint32_t hash_bits = search->generation->keys[condition.key].hash_bits;
   const size_t num_values = condition.is_list ? list->num_values : 1;
-  candidates_tokens tokens = {.num_tokens = 0};
-  size_t i;
-  int rc = SQLITE_OK;
-  if( is_like ){
+  index_tokens *tokens = NULL;
+  size_t num_tokens = 0, max_tokens = 0, i;
+  int j, rc = SQLITE_OK;
+  if( key->is_like ){
     rc = bloom_index_lists_read(index, search->generation, condition.key, &search->lists);
-    if( rc==SQLITE_OK ) rc = candidates_add_token(&tokens, bloom_lists_any(search->lists));
+    if( rc==SQLITE_OK ) rc = BLOOM_GROW(tokens, num_tokens, max_tokens);
+    if( rc==SQLITE_OK ) tokens[num_tokens++] = (index_tokens){bloom_lists_any(search->lists), 1};
   }
   for(i=0; i<num_values && rc==SQLITE_OK && !*is_all; i++){
     sqlite3_value *copy = NULL;
+    bloom_key_hashes hashes;
     if( (i + 1)%INDEX_VALUES_PER_LOOK==0
      && bloom_db_is_interrupted(index->connection->db) ) rc = SQLITE_INTERRUPT;
     if( rc==SQLITE_OK && condition.is_list ) rc = bloom_index_list_value(list, i, &copy);
     if( condition.is_list ) value = copy;
-    if( rc==SQLITE_OK ) rc = is_like ? candidates_find_text(search, value, result, is_all)
-                           : candidates_add_key(search, value, &tokens, is_all);
+    if( rc==SQLITE_OK && key->is_like ){
+      rc = candidates_find_text(search, value, result, is_all);
+    }else if( rc==SQLITE_OK ){
+      rc = bloom_hashes_of_value(index->connection->db, key->equality, value, condition.is_literal
+                                 ? BLOOM_TO_LOOK_FOR_LITERAL : BLOOM_TO_LOOK_FOR, &hashes);
+      if( rc==SQLITE_OK ) rc = bloom_grow(&tokens, num_tokens + (size_t)hashes.num_hashes,
+                                          &max_tokens, sizeof(*tokens));
+      if( rc==SQLITE_OK ) *is_all |= hashes.is_maybe;
+      for(j=0; rc==SQLITE_OK && j<hashes.num_hashes; j++){
+        tokens[num_tokens++] = (index_tokens){hashes.hashes[j] >> (64 - hash_bits), 1};
+      }
+    }
     sqlite3_value_free(copy);
   }
-  if( rc==SQLITE_OK && !*is_all && tokens.num_tokens>0 ){
-    qsort(tokens.list, tokens.num_tokens, sizeof(*tokens.list), candidates_compare_tokens);
-    rc = bloom_index_look_up(index, search->generation, condition.key, tokens.list,
-                             tokens.num_tokens, search->within, result);
+  if( rc==SQLITE_OK && !*is_all && num_tokens>0 ){
+    qsort(tokens, num_tokens, sizeof(*tokens), candidates_compare_tokens);
+    rc = bloom_index_look_up(index, search->generation, condition.key, tokens, num_tokens,
+                             search->within, result);
   }
-  sqlite3_free(tokens.list);
+  sqlite3_free(tokens);
   return rc;
 }
 
@@ -345,27 +329,6 @@ static int candidates_narrow_generation(const candidates_query *query,
   return rc;
 }
 
-/* Narrows merged ids by the zones and entries of all generations. */
-static int candidates_narrow_generations(const candidates_query *query, index_intervals *covered){
-  const index_layout *layout = query->layout;
-  index_intervals all = {0};
-  int i, rc = SQLITE_OK;
-  if( layout->num_generations==1 ){
-    return candidates_narrow_generation(query, &layout->generations[0], covered);
-  }
-  for(i=layout->num_generations-1; i>=0 && rc==SQLITE_OK; i--){
-    index_intervals of_generation = {0};
-    const index_interval own = bloom_index_ids_of_generation(layout, i);
-    rc = bloom_index_intervals_add(&of_generation, own.first, own.last);
-    if( rc==SQLITE_OK ) rc = bloom_index_intervals_intersect(&of_generation, covered);
-    if( rc==SQLITE_OK ) rc = candidates_narrow_generation(query, &layout->generations[i],
-                                                          &of_generation);
-    if( rc==SQLITE_OK ) rc = bloom_index_intervals_unite(&all, &of_generation);
-    sqlite3_free(of_generation.list);
-  }
-  return bloom_index_intervals_replace(covered, all, rc);
-}
-
 /* -- Rows that are not merged ----------------------------------------------------------------- */
 
 /* Adds the ids of changed rows.  Sets *is_too_dear where there are so many that it costs less to
@@ -467,16 +430,18 @@ static int candidates_read_conditions(candidates_query *query, sqlite3_int64 las
 static int candidates_narrow_by_columns(candidates_query *query, index_intervals *intervals,
                                         index_intervals *unmerged, int *is_too_dear){
   bloom_index *index = query->index;
+  const index_layout *layout;
   index_intervals covered = {0};
   sqlite3_int64 last = INT64_MAX; /* where there is none, or an authorizer hides it */
-  int is_none = 0, is_mid_write = 0, rc;
+  int i, is_none = 0, is_mid_write = 0, rc;
   if( intervals->num_intervals==0 ) return SQLITE_OK;
   *is_too_dear = 1;
   rc = bloom_index_layout_read(index, &query->layout);
-  if( rc!=SQLITE_OK || !query->layout->has_covered ) return rc;
+  layout = query->layout;
+  if( rc!=SQLITE_OK || !layout->has_covered ) return rc;
   /* Once id INT64_MAX is taken, SQLite picks random ids, and a row that is being inserted is not
   ** noted yet. */
-  if( query->layout->covered==INT64_MAX ){
+  if( layout->covered==INT64_MAX ){
     rc = bloom_sql_may_be_mid_write(index->connection, &is_mid_write);
     if( rc!=SQLITE_OK || is_mid_write ) return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
   }
@@ -486,41 +451,28 @@ static int candidates_narrow_by_columns(candidates_query *query, index_intervals
   if( rc!=SQLITE_OK || (query->num_usable==0 && query->num_tests==0 && !is_none
                         && unmerged==NULL) ) return rc;
   *is_too_dear = 0;
-  if( !is_none ){
-    rc = bloom_index_intervals_add(&covered, INT64_MIN, query->layout->covered);
-    if( rc==SQLITE_OK ) rc = bloom_index_intervals_intersect(&covered, intervals);
-    if( rc==SQLITE_OK ) rc = candidates_narrow_generations(query, &covered);
+  /* The second generation has the lower ids. */
+  for(i=layout->num_generations-1; i>=0 && rc==SQLITE_OK && !is_none; i--){
+    const index_interval own = bloom_index_ids_of_generation(layout, i);
+    index_intervals ids = {0};
+    size_t j;
+    rc = bloom_index_intervals_add(&ids, own.first, own.last<layout->covered ? own.last
+                                   : layout->covered);
+    if( rc==SQLITE_OK ) rc = bloom_index_intervals_intersect(&ids, intervals);
+    if( rc==SQLITE_OK ) rc = candidates_narrow_generation(query, &layout->generations[i], &ids);
+    for(j=0; j<ids.num_intervals && rc==SQLITE_OK; j++){
+      rc = bloom_index_intervals_add(&covered, ids.list[j].first, ids.list[j].last);
+    }
+    sqlite3_free(ids.list);
+  }
+  if( !is_none && rc==SQLITE_OK ){
     /* A scan of the source reads most rows in less time. */
-    *is_too_dear |= rc==SQLITE_OK && unmerged==NULL
-        && 5*bloom_index_intervals_rows(query->layout, &covered)
-        >3*(double)query->layout->num_rows + CANDIDATES_ROWS_OF_SCAN;
-    if( rc==SQLITE_OK ) rc = candidates_add_unmerged(query, last, intervals,
-                                                     unmerged ? unmerged : &covered, is_too_dear);
+    *is_too_dear = unmerged==NULL && 5*bloom_index_intervals_rows(layout, &covered)
+        >3*(double)layout->num_rows + CANDIDATES_ROWS_OF_SCAN;
+    rc = candidates_add_unmerged(query, last, intervals, unmerged ? unmerged : &covered,
+                                 is_too_dear);
   }
   return bloom_index_intervals_replace(intervals, covered, rc);
-}
-
-/* Keeps of *intervals the ids that a condition on the id may be true of. */
-static int candidates_narrow_by_id(index_condition condition, sqlite3_value *value,
-                                   const index_list *list, index_intervals *intervals){
-  const size_t num_values = condition.is_list ? list->num_values : 1;
-  index_intervals found = {0};
-  size_t i;
-  int rc = SQLITE_OK;
-  for(i=0; i<num_values && rc==SQLITE_OK; i++){
-    const index_interval ids
-      = bloom_index_interval_of_id(condition.kind, condition.is_list ? list->values[i] : value);
-    rc = bloom_index_intervals_add(&found, ids.first, ids.last);
-    if( rc==SQLITE_OK && found.num_intervals>INDEX_MAX_INTERVALS ){
-      found.num_intervals = 0;
-      rc = bloom_index_intervals_add(&found, INT64_MIN, INT64_MAX);
-      break;
-    }
-  }
-  bloom_index_intervals_sort(&found);
-  if( rc==SQLITE_OK ) rc = bloom_index_intervals_intersect(intervals, &found);
-  sqlite3_free(found.list);
-  return rc;
 }
 
 int bloom_index_candidates(bloom_index *index, const index_plan *plan, sqlite3_value **args,
@@ -531,14 +483,28 @@ int bloom_index_candidates(bloom_index *index, const index_plan *plan, sqlite3_v
   result->num_intervals = 0;
   rc = bloom_index_intervals_add(result, INT64_MIN, INT64_MAX);
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
+    /* The ids that a condition on the id may be true of. */
     const index_condition condition = plan->conditions[i];
-    if( condition.is_on_id && (condition.kind==INDEX_EQ
-                               || index_group_of(condition.kind)==INDEX_RANGE) ){
-      rc = candidates_narrow_by_id(condition, args[i], &lists[i], result);
+    const size_t num_values = condition.is_list ? lists[i].num_values : 1;
+    index_intervals found = {0};
+    size_t j;
+    if( !condition.is_on_id || (condition.kind!=INDEX_EQ
+                                && index_group_of(condition.kind)!=INDEX_RANGE) ) continue;
+    for(j=0; j<num_values && rc==SQLITE_OK; j++){
+      const index_interval ids = bloom_index_interval_of_id(
+        condition.kind, condition.is_list ? lists[i].values[j] : args[i]);
+      rc = bloom_index_intervals_add(&found, ids.first, ids.last);
+      if( rc==SQLITE_OK && found.num_intervals>INDEX_MAX_INTERVALS ){
+        found.num_intervals = 0;
+        rc = bloom_index_intervals_add(&found, INT64_MIN, INT64_MAX);
+        break;
+      }
     }
+    bloom_index_intervals_sort(&found);
+    if( rc==SQLITE_OK ) rc = bloom_index_intervals_intersect(result, &found);
+    sqlite3_free(found.list);
   }
-  if( rc==SQLITE_OK ) rc = candidates_narrow_by_columns(&query, result, unmerged,
-                                                         is_too_dear);
+  if( rc==SQLITE_OK ) rc = candidates_narrow_by_columns(&query, result, unmerged, is_too_dear);
   for(i=0; i<query.num_tests; i++) sqlite3_free(query.tests[i].spans);
   if( (rc & 0xff)==SQLITE_CORRUPT ){
     bloom_connection_note_damage(index->connection, index->number);
