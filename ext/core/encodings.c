@@ -18,16 +18,14 @@ const bloom_encoding *const bloom_encodings[4] = {
 
 const bloom_encoding *const bloom_default_encoding = &bloom_encoding_leveldb;
 
-/* Returns 1 if text is name, which has small letters alone, in any case: a capital is the letter
-** without 0x20. */
-static int encodings_is_name(const char *name, const char *text){
-  for(; *name && *name==(*text | 0x20); name++) text++;
-  return *name==*text;
-}
-
 const bloom_encoding *bloom_encoding_named(const char *name){
-  const bloom_encoding *const *row = bloom_encodings;
-  while( *row && !((*row)->add && encodings_is_name((*row)->name, name)) ) row++;
+  const bloom_encoding *const *row;
+  for(row=bloom_encodings; *row; row++){
+    const char *small = (*row)->name, *text = name;
+    /* Ours have small letters alone: a capital is the letter without 0x20. */
+    for(; *small && *small==(*text | 0x20); small++) text++;
+    if( *small==*text && (*row)->add ) break;
+  }
   return *row;
 }
 

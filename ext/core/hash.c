@@ -14,15 +14,13 @@
 #include <xxhash.h>
 
 uint64_t bloom_xxh64(const uint8_t *bytes, size_t num_bytes){
-  static const uint8_t no_bytes[1] = {0};
   assert( bytes || num_bytes==0 );
-  return bytes ? XXH64(bytes, num_bytes, 0) : XXH64(no_bytes, 0, 0);
+  return bytes ? XXH64(bytes, num_bytes, 0) : XXH64("", 0, 0);
 }
 
 uint64_t bloom_xxh3(const uint8_t *bytes, size_t num_bytes){
-  static const uint8_t no_bytes[1] = {0};
   assert( bytes || num_bytes==0 );
-  return XXH3_64bits(bytes ? bytes : no_bytes, num_bytes);
+  return bytes ? XXH3_64bits(bytes, num_bytes) : XXH3_64bits("", 0);
 }
 
 /* -- SipHash-2-4: 2 rounds for every 8 bytes, 4 at the end ------------------ */
@@ -76,18 +74,13 @@ uint64_t bloom_siphash(const uint8_t *secret, const uint8_t *bytes, size_t num_b
 
 /* -- Partitions ------------------------------------------------------------- */
 
-/* Returns the upper half of a * b, from the products of the 32-bit halves: not every compiler has
-** a 128-bit type. */
-static uint64_t multiply_high(uint64_t a, uint64_t b){
-  const uint64_t a_low = a & UINT32_MAX, a_high = a >> 32;
-  const uint64_t b_low = b & UINT32_MAX, b_high = b >> 32;
-  const uint64_t low_low = a_low * b_low;
-  const uint64_t high_low = a_high * b_low + (low_low >> 32);
-  const uint64_t low_high = a_low * b_high + (high_low & UINT32_MAX);
-  return a_high * b_high + (high_low >> 32) + (low_high >> 32);
-}
-
+/* Computes the upper half of the product of hash and num_partitions from those of their halves: not
+** every compiler has a 128-bit type. */
 uint64_t bloom_partition_of(const uint8_t *key, size_t num_bytes, uint64_t num_partitions){
+  const uint64_t hash = bloom_xxh3(key, num_bytes), low = hash & UINT32_MAX, high = hash >> 32;
+  const uint64_t other_low = num_partitions & UINT32_MAX, other_high = num_partitions >> 32;
+  const uint64_t high_low = high * other_low + (low * other_low >> 32);
+  const uint64_t low_high = low * other_high + (high_low & UINT32_MAX);
   assert( num_partitions>0 );
-  return multiply_high(bloom_xxh3(key, num_bytes), num_partitions);
+  return high * other_high + (high_low >> 32) + (low_high >> 32);
 }

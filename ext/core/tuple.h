@@ -1,11 +1,5 @@
 /*
-** A tuple: the values of several columns as the bytes of one key.  Each value, in order,
-** is a tag and the bytes that the tag says:
-**
-**   01  INTEGER     8 bytes, two's complement, little-endian
-**   02  REAL        8 bytes, IEEE 754, little-endian
-**   03  TEXT        length, 4 bytes little-endian, then so many bytes of UTF-8
-**   04  BLOB        length, the same, then so many bytes
+** A tuple: the values of several columns as the bytes of one key.  ../FORMATS.md has the layout.
 **
 ** A REAL that is equal to a 64-bit integer is written as that INTEGER.  So values have the same
 ** bytes if, and only if, `=` without affinity finds them equal.  No tuple has a NULL, which is

@@ -76,13 +76,15 @@ static int decimal_key_push(decimal_key_number *number, unsigned digit){
   return 1;
 }
 
-/* Reads digits with a point, times 10^scale, into *number.  Returns 0 if they are no number, too
-** many, or if others than 0 stand behind the last place. */
-static int decimal_key_read(decimal_key_number *number, unsigned scale, const uint8_t *text,
-                            size_t num_bytes){
+size_t bloom_decimal_key_of_text(const bloom_decimal_type *type, const uint8_t *text,
+                                 size_t num_bytes, uint8_t key[BLOOM_DECIMAL_KEY_MAX_BYTES]){
+  decimal_key_number number = {.max_digits = type->precision};
+  unsigned scale = type->scale; /* places that are to come */
   int has_point = 0, has_digit = 0;
+  unsigned carry = 1;
   size_t i;
-  for(i=0; i<num_bytes; i++){
+  if( num_bytes==0 ) return 0;
+  for(i=text[0]=='-' || text[0]=='+'; i<num_bytes; i++){
     if( text[i]=='.' && !has_point ){
       has_point = 1;
       continue;
@@ -93,25 +95,13 @@ static int decimal_key_read(decimal_key_number *number, unsigned scale, const ui
       if( text[i]!='0' ) return 0;
       continue;
     }
-    if( !decimal_key_push(number, (unsigned)(text[i] - '0')) ) return 0;
+    if( !decimal_key_push(&number, (unsigned)(text[i] - '0')) ) return 0;
     scale -= (unsigned)has_point;
   }
   for(; scale; scale--){
-    if( !decimal_key_push(number, 0) ) return 0;
+    if( !decimal_key_push(&number, 0) ) return 0;
   }
-  return has_digit;
-}
-
-size_t bloom_decimal_key_of_text(const bloom_decimal_type *type, const uint8_t *text,
-                                 size_t num_bytes, uint8_t key[BLOOM_DECIMAL_KEY_MAX_BYTES]){
-  decimal_key_number number = {.max_digits = type->precision};
-  const int has_sign = num_bytes>0 && (text[0]=='-' || text[0]=='+');
-  unsigned carry = 1;
-  size_t i;
-  if( num_bytes==0 ) return 0;
-  if( !decimal_key_read(&number, type->scale, text + has_sign, num_bytes - (size_t)has_sign) ){
-    return 0;
-  }
+  if( !has_digit ) return 0;
   for(i=0; i<sizeof(number.bytes) && text[0]=='-'; i++){ /* two's complement */
     carry += (uint8_t)~number.bytes[i];
     number.bytes[i] = (uint8_t)carry;
