@@ -93,49 +93,34 @@ static const struct {
   {.name = "bloom_index_info", .module = &bloom_tvf_module, .function = &bloom_index_info_tvf},
 };
 
-static int register_module(sqlite3 *db, size_t number){
-  /* SQLite's interface takes no const data, but it only passes the data on. */
-  union { const bloom_tvf *function; void *data; } given;
-  void (*free_data)(void *) = NULL;
-  given.function = module_rows[number].function;
-  if( given.function==NULL ){
-    given.data = bloom_connection_get(db); /* never NULL: the functions have it */
-    free_data = bloom_connection_release;
-  }
-  /* Frees data, too, if it fails. */
-  return sqlite3_create_module_v2(db, module_rows[number].name, module_rows[number].module,
-                                  given.data, free_data);
-}
-
-static int register_function(sqlite3 *db, const function_row *row, int num_args){
-  void *data = bloom_connection_get(db);
-  if( data==NULL ) return SQLITE_NOMEM;
-  /* Both free data, too, if they fail. */
-  if( row->value ){
-    return sqlite3_create_window_function(db, row->name, num_args, SCALAR_FLAGS, data,
-                                          row->step, row->final, row->value, row->inverse,
-                                          bloom_connection_release);
-  }
-  return sqlite3_create_function_v2(db, row->name, num_args, SCALAR_FLAGS, data,
-                                    row->function, row->step, row->final, bloom_connection_release);
-}
-
 /* Registers all rows, up to the first that fails.  Rows registered until then stay: SQLite removes
 ** no function while a statement runs, and a row may have replaced an earlier function. */
 static int register_all(sqlite3 *db){
   size_t i;
-  int num_args;
+  int num_args, rc = SQLITE_OK;
+  /* Each call of SQLite's frees its data, too, if it fails. */
   for(i=0; i<BLOOM_COUNT_OF(function_rows); i++){
-    for(num_args=function_rows[i].min_args; num_args<=function_rows[i].max_args; num_args++){
-      int rc = register_function(db, &function_rows[i], num_args);
-      if( rc!=SQLITE_OK ) return rc;
+    const function_row *row = &function_rows[i];
+    for(num_args=row->min_args; rc==SQLITE_OK && num_args<=row->max_args; num_args++){
+      void *data = bloom_connection_get(db);
+      if( data==NULL ) return SQLITE_NOMEM;
+      rc = row->value
+          ? sqlite3_create_window_function(db, row->name, num_args, SCALAR_FLAGS, data, row->step,
+                                           row->final, row->value, row->inverse,
+                                           bloom_connection_release)
+          : sqlite3_create_function_v2(db, row->name, num_args, SCALAR_FLAGS, data, row->function,
+                                       row->step, row->final, bloom_connection_release);
     }
   }
-  for(i=0; i<BLOOM_COUNT_OF(module_rows); i++){
-    int rc = register_module(db, i);
-    if( rc!=SQLITE_OK ) return rc;
+  for(i=0; rc==SQLITE_OK && i<BLOOM_COUNT_OF(module_rows); i++){
+    /* SQLite's interface takes no const data, but it only passes the data on. */
+    union { const bloom_tvf *function; void *data; } given = {module_rows[i].function};
+    const int is_table = given.function==NULL;
+    if( is_table ) given.data = bloom_connection_get(db); /* never NULL: the functions have it */
+    rc = sqlite3_create_module_v2(db, module_rows[i].name, module_rows[i].module, given.data,
+                                  is_table ? bloom_connection_release : NULL);
   }
-  return SQLITE_OK;
+  return rc;
 }
 
 /* Keeps the library in memory until the process ends: SQLite would unload it if

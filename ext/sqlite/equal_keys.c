@@ -15,24 +15,6 @@
 
 #define EACH_BYTE 0x0101010101010101u
 
-/* Returns a word of eight characters in small letters: in each from '@' on it sets the bit that
-** makes a capital small.  So '[' is taken for '{', but no two of UTF-8's longer characters of one
-** length become equal. */
-static inline uint64_t lower_word(uint64_t word){
-  return word | (word & EACH_BYTE*0x40) >> 1;
-}
-
-/* Has 0x80 in one character, at least, if one of a word's characters is NUL. */
-static inline uint64_t nul_in_word(uint64_t word){
-  return (word - EACH_BYTE) & ~word;
-}
-
-/* Has 0x80 in each character that no number has: from '@' on all but e.  The word is small. */
-static inline uint64_t letters_in_word(uint64_t word){
-  const uint64_t from_e = word ^ EACH_BYTE*'e';
-  return (word | word << 1) & (((from_e & EACH_BYTE*0x7f) + EACH_BYTE*0x7f) | from_e);
-}
-
 /* Returns the last 1 .. 8 characters of a text; of a text with more than 3 also ones before
 ** them. */
 static inline uint64_t last_word(const uint8_t *text, size_t num_bytes){
@@ -44,30 +26,31 @@ static inline uint64_t last_word(const uint8_t *text, size_t num_bytes){
          (uint64_t)text[num_bytes/2] << 8 | text[0];
 }
 
-/* Adds a word by XXH64's step for eight bytes, which mixes the word first, so that differences in
-** two words do not cancel each other.  Source: xxHash, doc/xxhash_spec.md. */
-static inline uint64_t add_word(uint64_t hash, uint64_t word){
-  const uint64_t prime1 = 0x9e3779b185ebca87u;
-  hash ^= bloom_rotate_left64(word * 0xc2b2ae3d27d4eb4fu, 31) * prime1;
-  return bloom_rotate_left64(hash, 27) * prime1 + 0x85ebca77c2b2ae63u;
-}
-
 typedef struct folded_text {
   uint64_t hash;
   uint64_t nul, letters; /* 0x80 in a byte: there is a NUL, a letter that no number has */
 } folded_text;
 
-/* Hashes a text without the blanks at its end, in small letters. */
+/* Hashes a text without the blanks at its end, in small letters: in each character from '@' on it
+** sets the bit that makes a capital small.  So '[' is taken for '{', but no two of UTF-8's longer
+** characters of one length become equal. */
 static inline folded_text fold_text(const uint8_t *text, size_t num_bytes){
+  const uint64_t prime1 = 0x9e3779b185ebca87u;
   folded_text folded = {0, 0, 0};
   size_t i;
   while( num_bytes>0 && text[num_bytes-1]==' ' ) num_bytes--;
   folded.hash = num_bytes * BLOOM_GOLDEN_RATIO;
   for(i=0; i<num_bytes; i+=8){
     const uint64_t word = i+8<num_bytes ? bloom_load64_le(text + i) : last_word(text, num_bytes);
-    folded.nul |= nul_in_word(word);
-    folded.letters |= letters_in_word(lower_word(word));
-    folded.hash = add_word(folded.hash, lower_word(word));
+    const uint64_t small = word | (word & EACH_BYTE*0x40) >> 1, from_e = small ^ EACH_BYTE*'e';
+    folded.nul |= (word - EACH_BYTE) & ~word;
+    /* No number has characters from '@' on, but for e. */
+    folded.letters |= (small | small << 1)
+        & (((from_e & EACH_BYTE*0x7f) + EACH_BYTE*0x7f) | from_e);
+    /* XXH64's step for eight bytes mixes the word first, so that differences in two words do not
+    ** cancel each other.  Source: xxHash, doc/xxhash_spec.md. */
+    folded.hash ^= bloom_rotate_left64(small * 0xc2b2ae3d27d4eb4fu, 31) * prime1;
+    folded.hash = bloom_rotate_left64(folded.hash, 27) * prime1 + 0x85ebca77c2b2ae63u;
   }
   folded.hash = bloom_mix64(folded.hash);
   return folded;
@@ -184,17 +167,10 @@ static int push_equal_text(bloom_equal_kinds *kinds, int is_query, sqlite3_value
   return SQLITE_OK;
 }
 
-static int push_equal_blob(sqlite3_value *value, bloom_key_hashes *hashes){
-  const void *bytes = sqlite3_value_blob(value);
-  const size_t num_bytes = (size_t)sqlite3_value_bytes(value);
-  /* An empty BLOB has no address. */
-  if( bytes==NULL && num_bytes>0 ) return SQLITE_NOMEM;
-  push_equal_hash(hashes, bloom_xxh64(bytes, num_bytes) ^ BLOOM_GOLDEN_RATIO);
-  return SQLITE_OK;
-}
-
 int bloom_equal_hashes_of(bloom_equal_kinds *kinds, int is_query, sqlite3_value *value,
                           bloom_key_hashes *hashes){
+  const void *bytes;
+  size_t num_bytes;
   double real;
   hashes->num_hashes = hashes->is_maybe = 0;
   switch( sqlite3_value_type(value) ){
@@ -213,6 +189,11 @@ int bloom_equal_hashes_of(bloom_equal_kinds *kinds, int is_query, sqlite3_value 
     case SQLITE_TEXT:
       return push_equal_text(kinds, is_query, value, hashes);
     default:
-      return push_equal_blob(value, hashes);
+      bytes = sqlite3_value_blob(value);
+      num_bytes = (size_t)sqlite3_value_bytes(value);
+      /* An empty BLOB has no address. */
+      if( bytes==NULL && num_bytes>0 ) return SQLITE_NOMEM;
+      push_equal_hash(hashes, bloom_xxh64(bytes, num_bytes) ^ BLOOM_GOLDEN_RATIO);
+      return SQLITE_OK;
   }
 }

@@ -97,37 +97,31 @@ const char *bloom_type_name(sqlite3_value *value){
   }
 }
 
-/* Returns the literal of a REAL, of 15 digits, or of 17 if 15 would be another REAL's. */
-static char *real_literal(double number){
-  char text[32];
-  double read;
-  sqlite3_snprintf(sizeof(text), text, "%!.15g", number);
-  if( bloom_read_number(text + (text[0]=='-'), &read) && read!=(number<0 ? -number : number) ){
-    sqlite3_snprintf(sizeof(text), text, "%!.17g", number);
-  }
-  return sqlite3_mprintf("%s", text);
-}
-
-/* Returns the literal of a TEXT, with dots after it if it was cut. */
-static char *text_literal(sqlite3_value *value){
-  const unsigned char *text = sqlite3_value_text(value);
-  int num_bytes = 0, num_chars = 0;
-  if( text==NULL ) return NULL;
-  while( text[num_bytes] && num_chars<LITERAL_MAX_CHARS ){
-    int end = num_bytes + 4; /* the most that a character takes; text may be anything */
-    num_chars++;
-    num_bytes++;
-    while( num_bytes<end && (text[num_bytes] & 0xc0)==0x80 ) num_bytes++;
-  }
-  return sqlite3_mprintf("'%.*q'%s", num_bytes, text,
-                         num_bytes<sqlite3_value_bytes(value) ? "..." : "");
-}
-
 char *bloom_literal(sqlite3_value *value){
+  const unsigned char *string;
+  int num_bytes = 0, num_chars = 0;
+  double number, read;
+  char text[32];
   switch( sqlite3_value_type(value) ){
     case SQLITE_INTEGER: return sqlite3_mprintf("%lld", sqlite3_value_int64(value));
-    case SQLITE_FLOAT:   return real_literal(sqlite3_value_double(value));
-    case SQLITE_TEXT:    return text_literal(value);
+    case SQLITE_FLOAT: /* of 15 digits, or of 17 if 15 would be another REAL's */
+      number = sqlite3_value_double(value);
+      sqlite3_snprintf(sizeof(text), text, "%!.15g", number);
+      if( bloom_read_number(text + (text[0]=='-'), &read) && read!=(number<0 ? -number : number) ){
+        sqlite3_snprintf(sizeof(text), text, "%!.17g", number);
+      }
+      return sqlite3_mprintf("%s", text);
+    case SQLITE_TEXT: /* with dots after it if it was cut */
+      string = sqlite3_value_text(value);
+      if( string==NULL ) return NULL;
+      while( string[num_bytes] && num_chars<LITERAL_MAX_CHARS ){
+        int end = num_bytes + 4; /* the most that a character takes; text may be anything */
+        num_chars++;
+        num_bytes++;
+        while( num_bytes<end && (string[num_bytes] & 0xc0)==0x80 ) num_bytes++;
+      }
+      return sqlite3_mprintf("'%.*q'%s", num_bytes, string,
+                             num_bytes<sqlite3_value_bytes(value) ? "..." : "");
     case SQLITE_BLOB:    return sqlite3_mprintf("a BLOB of %d bytes", sqlite3_value_bytes(value));
     default:             return sqlite3_mprintf("NULL");
   }

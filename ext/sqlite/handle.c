@@ -26,36 +26,29 @@ static _Atomic uintptr_t last_number;
 
 /* ---- Numbers -------------------------------------------------------------------- */
 
-/* Returns a number that was never used before; 0 if none is left.  Counting begins at a random
-** number of the lower half, so that another copy of this library in the process uses other
-** numbers. */
-static uintptr_t new_number(void){
+static bloom_handle_slot *slot_of(uintptr_t number){
+  return &bloom_handle_slots[number % BLOOM_MAX_OPEN_HANDLES];
+}
+
+/* Enters an open handle into the array under a number that was never used before.  Returns 0 if no
+** slot is free, or no number left.  Counting begins at a random number of the lower half, so that
+** another copy of this library in the process uses other numbers. */
+static int number_handle(bloom_handle *handle, sqlite3 *db){
   uintptr_t number = atomic_load(&last_number);
+  int num_tries;
   if( number==0 ){
     uintptr_t start;
     sqlite3_randomness(sizeof(start), &start);
     start = (start >> 1) | 1;
     if( atomic_compare_exchange_strong(&last_number, &number, start) ) number = start;
   }
-  do{
-    if( number==UINTPTR_MAX ) return 0;
-  }while( !atomic_compare_exchange_weak(&last_number, &number, number + 1) );
-  return number + 1;
-}
-
-static bloom_handle_slot *slot_of(uintptr_t number){
-  return &bloom_handle_slots[number % BLOOM_MAX_OPEN_HANDLES];
-}
-
-/* Enters an open handle into the array under a new number.  Returns 0 if there is no free
-** slot. */
-static int number_handle(bloom_handle *handle, sqlite3 *db){
-  int num_tries;
   for(num_tries=0; num_tries<BLOOM_MAX_OPEN_HANDLES; num_tries++){
-    const uintptr_t number = new_number();
-    bloom_handle_slot *slot = slot_of(number);
+    bloom_handle_slot *slot;
     uintptr_t is_free = 0;
-    if( number==0 ) return 0;
+    do{
+      if( number==UINTPTR_MAX ) return 0;
+    }while( !atomic_compare_exchange_weak(&last_number, &number, number + 1) );
+    slot = slot_of(++number);
     if( !atomic_compare_exchange_strong(&slot->number, &is_free, number) ) continue;
     slot->handle = handle;
     atomic_store(&slot->db, db);
@@ -78,17 +71,6 @@ static bloom_handle *take_kept(bloom_connection *connection, bloom_handle **at){
   return handle;
 }
 
-/* Returns a handle with room for num_bytes: a kept one, or a new one. */
-static bloom_handle *handle_acquire(bloom_connection *connection, size_t num_bytes){
-  bloom_handle **at = &connection->kept;
-  bloom_handle *handle;
-  while( *at && (*at)->max_bytes<num_bytes ) at = &(*at)->next;
-  if( *at && num_bytes>=KEPT_MIN_BYTES ) return take_kept(connection, at);
-  handle = sqlite3_malloc64(sizeof(*handle) + num_bytes);
-  if( handle ) *handle = (bloom_handle){.max_bytes = num_bytes};
-  return handle;
-}
-
 /* Keeps a handle's buffer, if need be in place of older ones, or frees it.  Nothing is kept
 ** if the program limits SQLite's memory. */
 static void handle_release(bloom_connection *connection, bloom_handle *handle){
@@ -108,8 +90,16 @@ static void handle_release(bloom_connection *connection, bloom_handle *handle){
 /* ---- Handles -------------------------------------------------------------------- */
 
 int bloom_handle_open(bloom_connection *connection, size_t num_bytes, bloom_handle **opened){
-  bloom_handle *handle = handle_acquire(connection, num_bytes);
-  if( handle==NULL ) return SQLITE_NOMEM;
+  bloom_handle **at = &connection->kept;
+  bloom_handle *handle;
+  while( *at && (*at)->max_bytes<num_bytes ) at = &(*at)->next;
+  if( *at && num_bytes>=KEPT_MIN_BYTES ){
+    handle = take_kept(connection, at);
+  }else{
+    handle = sqlite3_malloc64(sizeof(*handle) + num_bytes);
+    if( handle==NULL ) return SQLITE_NOMEM;
+    *handle = (bloom_handle){.max_bytes = num_bytes};
+  }
   if( !number_handle(handle, connection->db) ){
     handle_release(connection, handle);
     return SQLITE_FULL;

@@ -86,22 +86,19 @@ static void hash_set_put(bloom_hash_set *set, uint64_t hash){
   set->num_hashes++;
 }
 
-static int hash_set_grow(bloom_hash_set *set){
-  bloom_hash_set larger = {.num_slots = set->num_slots ? 2 * set->num_slots : FIRST_SLOTS};
-  size_t i;
-  larger.slots = bloom_malloc_zeros(larger.num_slots * sizeof(*larger.slots));
-  if( larger.slots==NULL ) return SQLITE_NOMEM;
-  for(i=0; i<set->num_slots; i++){
-    if( set->slots[i] ) hash_set_put(&larger, set->slots[i]);
-  }
-  sqlite3_free(set->slots);
-  *set = larger;
-  return SQLITE_OK;
-}
-
 int bloom_hash_set_add(bloom_hash_set *set, bloom_hash_value hash){
   if( bloom_hash_set_has(set, hash) ) return SQLITE_OK;
-  if( 2*(set->num_hashes + 1)>set->num_slots && hash_set_grow(set)!=SQLITE_OK ) return SQLITE_NOMEM;
+  if( 2*(set->num_hashes + 1)>set->num_slots ){
+    bloom_hash_set larger = {.num_slots = set->num_slots ? 2 * set->num_slots : FIRST_SLOTS};
+    size_t i;
+    larger.slots = bloom_malloc_zeros(larger.num_slots * sizeof(*larger.slots));
+    if( larger.slots==NULL ) return SQLITE_NOMEM;
+    for(i=0; i<set->num_slots; i++){
+      if( set->slots[i] ) hash_set_put(&larger, set->slots[i]);
+    }
+    sqlite3_free(set->slots);
+    *set = larger;
+  }
   hash_set_put(set, hash ? hash : 1);
   return SQLITE_OK;
 }

@@ -43,18 +43,6 @@ int bloom_is_space(char c){
   return c==' ' || (c>='\t' && c<='\r');
 }
 
-/* Returns what follows the exponent of a number; NULL if that is none. */
-static const char *read_exponent(const char *text, int *exponent){
-  const int sign = *text=='-' ? -1 : 1;
-  if( *text=='-' || *text=='+' ) text++;
-  if( !is_digit(*text) ) return NULL;
-  for(; is_digit(*text); text++){
-    *exponent = *exponent<1000 ? 10 * *exponent + (*text - '0') : *exponent;
-  }
-  *exponent *= sign;
-  return text;
-}
-
 /* Reads a number.  10^22 is the largest power of ten that a double holds exactly, and 15 digits
 ** are fewer than its 53 bits: one product, or one quotient, of the two is rounded once. */
 int bloom_read_number(const char *text, double *number){
@@ -76,11 +64,17 @@ int bloom_read_number(const char *text, double *number){
     num_digits++;
   }
   if( num_digits==0 ) return 0;
-  if( *text=='e' || *text=='E' ) text = read_exponent(text + 1, &exponent);
-  if( text==NULL ) return 0;
+  if( *text=='e' || *text=='E' ){
+    const int is_negative = *++text=='-';
+    if( *text=='-' || *text=='+' ) text++;
+    if( !is_digit(*text) ) return 0;
+    for(; is_digit(*text); text++){
+      if( exponent<1000 ) exponent = 10*exponent + (*text - '0');
+    }
+    power += is_negative ? -exponent : exponent;
+  }
   while( bloom_is_space(*text) ) text++;
   if( *text ) return 0;
-  power += exponent;
   for(; power>max_power; power-=max_power) digits *= powers[max_power];
   for(; power<-max_power; power+=max_power) digits /= powers[max_power];
   *number = power<0 ? digits / powers[-power] : digits * powers[power];

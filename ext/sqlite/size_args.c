@@ -101,34 +101,26 @@ int bloom_take_encoding(sqlite3_context *context, const char *function, int max_
 
 /* -- The same on every row ---------------------------------------------------------- */
 
-/* Reads the arguments of one row. */
-static int read_size_args(sqlite3_context *context, const bloom_sized_function *function,
-                          int num_args, sqlite3_value **args, bloom_size_args *size){
-  const int bits_at = function->bits.number - 1;
-  *size = (bloom_size_args){function->encoding, BLOOM_DEFAULT_BITS_PER_KEY, BLOOM_NO_CAPACITY};
-  if( function->encoding==NULL ){
-    const int rc = bloom_take_encoding(context, function->bits.function, function->max_args,
-                                       &num_args, args, &size->encoding);
-    if( rc!=SQLITE_OK ) return rc;
-  }
-  if( num_args>bits_at ){
-    bloom_arg arg = function->bits;
-    arg.value = args[bits_at];
-    if( bloom_read_bits_per_key(context, arg, &size->bits_per_key)!=SQLITE_OK ) return SQLITE_ERROR;
-  }
-  if( num_args>bits_at+1 ){
-    const bloom_arg arg = {function->bits.function, bits_at + 2, "capacity", args[bits_at+1]};
-    return bloom_read_count(context, arg, &size->capacity);
-  }
-  return SQLITE_OK;
-}
-
 int bloom_keep_size_args(sqlite3_context *context, const bloom_sized_function *function,
                          int num_args, sqlite3_value **args, bloom_size_args *kept){
-  bloom_size_args now;
-  int number = function->bits.number;
-  const char *name = function->bits.name;
-  const int rc = read_size_args(context, function, num_args, args, &now);
+  bloom_size_args now =
+      {function->encoding, BLOOM_DEFAULT_BITS_PER_KEY, BLOOM_NO_CAPACITY};
+  bloom_arg bits = function->bits;
+  bloom_arg capacity = {bits.function, bits.number + 1, "capacity", NULL};
+  int number = bits.number, num_left = num_args, rc = SQLITE_OK;
+  const char *name = bits.name;
+  if( now.encoding==NULL ){
+    rc = bloom_take_encoding(context, bits.function, function->max_args, &num_left, args,
+                             &now.encoding);
+  }
+  if( rc==SQLITE_OK && num_left>=bits.number ){
+    bits.value = args[bits.number-1];
+    rc = bloom_read_bits_per_key(context, bits, &now.bits_per_key);
+  }
+  if( rc==SQLITE_OK && num_left>=capacity.number ){
+    capacity.value = args[capacity.number-1];
+    rc = bloom_read_count(context, capacity, &now.capacity);
+  }
   if( rc!=SQLITE_OK ) return rc;
   if( kept->encoding==NULL ) *kept = now;
   if( now.encoding!=kept->encoding ){
@@ -137,13 +129,13 @@ int bloom_keep_size_args(sqlite3_context *context, const bloom_sized_function *f
   }else if( now.bits_per_key<kept->bits_per_key || now.bits_per_key>kept->bits_per_key ){
     /* bits_per_key */
   }else if( now.capacity!=kept->capacity ){
-    number++;
-    name = "capacity";
+    number = capacity.number;
+    name = capacity.name;
   }else{
     return SQLITE_OK;
   }
   bloom_fail(context, "%s(): argument %d (%s) must be the same on every row of a group",
-             function->bits.function, number, name);
+             bits.function, number, name);
   return SQLITE_ERROR;
 }
 
