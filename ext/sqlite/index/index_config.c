@@ -257,9 +257,10 @@ static void config_record(index_record *record, index_config *config, int *is_of
 ** none; else SQLite's error. */
 static int config_load(const bloom_index *index, uint8_t **bytes, size_t *num_bytes){
   char *table = sqlite3_mprintf("%s_state", index->name);
-  const bloom_blob_place place = {index->connection->db, index->schema, table, "config"};
   sqlite3_blob *blob = NULL;
-  int rc = table ? bloom_blob_open_any(place, 1, 0, &blob) : SQLITE_NOMEM;
+  int rc = table
+    ? bloom_blob_open(index->connection->db, index->schema, table, "config", 1, 0, &blob)
+    : SQLITE_NOMEM;
   *bytes = NULL;
   *num_bytes = 0;
   if( rc==SQLITE_OK ){

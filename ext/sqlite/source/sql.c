@@ -1,5 +1,5 @@
 /*
-** SQL of bloom's own: its text as tokens, statements, and rows of shadow tables as bytes.
+** SQL of bloom's own: its text as tokens, and statements.
 */
 #include "sql.h"
 
@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "../../core/debug.h"
-#include "../../core/hash.h"
 #include "../errors.h"
 #include "../key.h"
 
@@ -18,8 +17,9 @@ static int is_name_char(char c){
     || (c & 0x80);
 }
 
-static const char *skip_blanks_and_comments(const char *text){
-  for(;;){
+bloom_token bloom_token_first(const char *text){
+  bloom_token t = {.num_chars = 0};
+  for(;;){ /* blanks and comments */
     if( bloom_is_space(*text) ){
       text++;
     }else if( text[0]=='-' && text[1]=='-' ){
@@ -28,14 +28,10 @@ static const char *skip_blanks_and_comments(const char *text){
       const char *end = strstr(text + 2, "*/");
       text = end ? end + 2 : text + strlen(text);
     }else{
-      return text;
+      break;
     }
   }
-}
-
-bloom_token bloom_token_first(const char *text){
-  bloom_token t = {.num_chars = 0};
-  t.text = text = skip_blanks_and_comments(text);
+  t.text = text;
   t.kind = *text;
   if( *text==0 ) return t;
   if( is_name_char(*text) ){
@@ -105,26 +101,21 @@ bloom_token bloom_token_find(bloom_token token, const char *word){
 
 /* The variables that a statement of ours may have at least.  An application may allow fewer:
 ** sqlite.org/security.html recommends 10. */
-#define SQL_NUM_VARIABLES 64
-
-static int sql_prepare(sqlite3 *db, sqlite3_stmt **statement, const char *sql){
-  const int limit = sqlite3_limit(db, SQLITE_LIMIT_VARIABLE_NUMBER, -1);
-  int rc;
-  if( limit<SQL_NUM_VARIABLES ) sqlite3_limit(db, SQLITE_LIMIT_VARIABLE_NUMBER, SQL_NUM_VARIABLES);
-  rc = sqlite3_prepare_v2(db, sql, -1, statement, NULL);
-  if( limit<SQL_NUM_VARIABLES ) sqlite3_limit(db, SQLITE_LIMIT_VARIABLE_NUMBER, limit);
-  return rc;
-}
+#define NUM_VARIABLES 64
 
 int bloom_sql_prepare_text(bloom_connection *connection, sqlite3_stmt **statement, char *sql){
+  sqlite3 *db = connection->db;
   int rc = SQLITE_NOMEM;
   *statement = NULL;
   if( sql && connection->is_running ){
     rc = SQLITE_CORRUPT_VTAB;
   }else if( sql ){
+    const int limit = sqlite3_limit(db, SQLITE_LIMIT_VARIABLE_NUMBER, -1);
+    if( limit<NUM_VARIABLES ) sqlite3_limit(db, SQLITE_LIMIT_VARIABLE_NUMBER, NUM_VARIABLES);
     connection->is_running = 1;
-    rc = sql_prepare(connection->db, statement, sql);
+    rc = sqlite3_prepare_v2(db, sql, -1, statement, NULL);
     connection->is_running = 0;
+    if( limit<NUM_VARIABLES ) sqlite3_limit(db, SQLITE_LIMIT_VARIABLE_NUMBER, limit);
   }
   sqlite3_free(sql);
   return rc;
@@ -284,22 +275,19 @@ char *bloom_sql_name(const char *name){
   return sqlite3_mprintf(is_plain ? "%s" : "\"%w\"", name);
 }
 
-/* Returns 1 if a statement may write rows.  An open sqlite3_blob is a statement without SQL, and
-** fires no trigger; sqlite3_stmt_readonly() may be 0 for a PRAGMA or an EXPLAIN. */
-static int writes_rows(sqlite3_stmt *statement){
-  const char *sql = sqlite3_sql(statement);
-  bloom_token word = bloom_token_first(sql ? sql : "");
-  while( word.kind==';' ) word = bloom_token_after(word);
-  return word.num_chars && !bloom_token_is(word, "PRAGMA")
-      && !sqlite3_stmt_isexplain(statement) && !sqlite3_stmt_readonly(statement);
-}
-
-/* Returns the next statement after one, or NULL, that has begun to write and not ended; NULL if
-** there is none. */
+/* Returns the next statement after one, or NULL, that has begun to write rows and not ended; NULL
+** if there is none.  An open sqlite3_blob is a statement without SQL, and fires no trigger;
+** sqlite3_stmt_readonly() may be 0 for a PRAGMA or an EXPLAIN. */
 static sqlite3_stmt *find_writer(bloom_connection *connection, sqlite3_stmt *after){
   sqlite3_stmt *statement = after;
   while( (statement = sqlite3_next_stmt(connection->db, statement))!=NULL ){
-    if( sqlite3_stmt_busy(statement) && writes_rows(statement) ) break;
+    const char *sql = sqlite3_sql(statement);
+    bloom_token word;
+    if( sql==NULL || !sqlite3_stmt_busy(statement) || sqlite3_stmt_isexplain(statement)
+        || sqlite3_stmt_readonly(statement) ) continue;
+    word = bloom_token_first(sql);
+    while( word.kind==';' ) word = bloom_token_after(word);
+    if( word.num_chars && !bloom_token_is(word, "PRAGMA") ) break;
   }
   return statement;
 }
@@ -331,58 +319,14 @@ int bloom_sql_may_be_mid_write(bloom_connection *connection, int *is_mid_write){
   return SQLITE_OK;
 }
 
-/* -- Rows as bytes -------------------------------------------------------------------------- */
-
-/* Returns SQLITE_NOTFOUND for SQLITE_ERROR, by which SQLite says that there is no such table,
-** column, row or BLOB. */
-static int check_blob(int rc, sqlite3_blob *blob, int num_bytes){
-  if( rc==SQLITE_ERROR ) return SQLITE_NOTFOUND;
-  if( rc==SQLITE_OK && sqlite3_blob_bytes(blob)!=num_bytes ) return SQLITE_NOTFOUND;
-  return rc;
-}
-
-int bloom_blob_open_any(
-  bloom_blob_place place, sqlite3_int64 row, int is_writable, sqlite3_blob **blob
+int bloom_blob_open(
+  sqlite3 *db, const char *schema, const char *table, const char *column, sqlite3_int64 row,
+  int is_writable, sqlite3_blob **blob
 ){
   int rc;
   *blob = NULL;
-  rc = sqlite3_blob_open(place.db, place.schema, place.table, place.column, row, is_writable, blob);
+  rc = sqlite3_blob_open(db, schema, table, column, row, is_writable, blob);
   if( rc!=SQLITE_ERROR ) return rc;
-  /* sqlite3_blob_open() returns SQLITE_ERROR also where the schema cannot be read; this returns
-  ** why. */
-  rc = sqlite3_table_column_metadata(place.db, place.schema, place.table, place.column, NULL, NULL,
-                                     NULL, NULL, NULL);
-  if( rc!=SQLITE_OK ) return rc;
-  return sqlite3_blob_open(place.db, place.schema, place.table, place.column, row, is_writable,
-                           blob);
-}
-
-int bloom_blob_open(
-  bloom_blob_place place, sqlite3_int64 row, int is_writable, int num_bytes, sqlite3_blob **blob
-){
-  const int rc = bloom_blob_open_any(place, row, is_writable, blob);
-  return check_blob(rc, *blob, num_bytes);
-}
-
-int bloom_blob_move(sqlite3_blob *blob, sqlite3_int64 row, int num_bytes){
-  return check_blob(sqlite3_blob_reopen(blob, row), blob, num_bytes);
-}
-
-int bloom_blob_close(sqlite3_blob *blob, int rc){
-  const int close_rc = sqlite3_blob_close(blob);
-  return rc==SQLITE_OK ? close_rc : rc;
-}
-
-int bloom_blob_write_row(
-  bloom_blob_place place, sqlite3_int64 row, const void *bytes, int num_bytes
-){
-  sqlite3_blob *blob;
-  int rc = bloom_blob_open(place, row, 1, num_bytes, &blob);
-  assert(bytes!=NULL && num_bytes>0);
-  if( rc==SQLITE_OK ) rc = sqlite3_blob_write(blob, bytes, num_bytes, 0);
-  return bloom_blob_close(blob, rc);
-}
-
-uint64_t bloom_checksum(const void *bytes, size_t num_bytes){
-  return bloom_xxh64(bytes, num_bytes);
+  rc = sqlite3_table_column_metadata(db, schema, table, column, NULL, NULL, NULL, NULL, NULL);
+  return rc==SQLITE_OK ? sqlite3_blob_open(db, schema, table, column, row, is_writable, blob) : rc;
 }

@@ -1,6 +1,5 @@
 /*
-** SQL of bloom's own: its text as tokens, statements behind one guard, and rows of shadow tables as
-** bytes.
+** SQL of bloom's own: its text as tokens, and statements behind one guard.
 */
 #ifndef BLOOM_SQLITE_SOURCE_SQL_H
 #define BLOOM_SQLITE_SOURCE_SQL_H
@@ -135,46 +134,12 @@ int bloom_sql_has_two_writers(bloom_connection *connection);
 ** not all, one without triggers left out. */
 int bloom_sql_may_be_mid_write(bloom_connection *connection, int *is_mid_write);
 
-/* -- Rows as bytes -------------------------------------------------------------------------- */
-
-/*
-** Rows of a shadow table as bytes, by sqlite3_blob: no view, trigger or CHECK of a hostile
-** file runs.  What is opened to be written is closed again within the call.
-*/
-
-/* Where a value is: a rowid table's column. */
-typedef struct bloom_blob_place {
-  sqlite3 *db;
-  const char *schema, *table, *column;
-} bloom_blob_place;
-
-/* Opens the value in a row, whatever its size.  SQLITE_OK; SQLITE_ERROR where there is no such
-** table, row, BLOB or TEXT; else SQLite's error.  *blob as in bloom_blob_open(). */
-int bloom_blob_open_any(
-  bloom_blob_place place, sqlite3_int64 row, int is_writable, sqlite3_blob **blob
-);
-
-/* Opens the value in a row, which must hold num_bytes.  SQLITE_OK; SQLITE_NOTFOUND where there is
-** no such table, row or BLOB, or it has another size; else SQLite's error.  *blob is to be
-** closed by sqlite3_blob_close(), which takes NULL. */
+/* Opens the BLOB in a row of a shadow table: no view, trigger or CHECK of a hostile file runs.  As
+** sqlite3_blob_open(), which returns SQLITE_ERROR where there is no such table, row, BLOB or TEXT;
+** but where the schema cannot be read, returns why. */
 int bloom_blob_open(
-  bloom_blob_place place, sqlite3_int64 row, int is_writable, int num_bytes, sqlite3_blob **blob
+  sqlite3 *db, const char *schema, const char *table, const char *column, sqlite3_int64 row,
+  int is_writable, sqlite3_blob **blob
 );
-
-/* Moves an open blob to another row, whose value must hold num_bytes.  Returns what
-** bloom_blob_open() would. */
-int bloom_blob_move(sqlite3_blob *blob, sqlite3_int64 row, int num_bytes);
-
-/* Closes a blob that was written to.  Returns rc, or, where that is SQLITE_OK, the error of
-** closing. */
-int bloom_blob_close(sqlite3_blob *blob, int rc);
-
-/* Writes one whole value of num_bytes. */
-int bloom_blob_write_row(
-  bloom_blob_place place, sqlite3_int64 row, const void *bytes, int num_bytes
-);
-
-/* Returns a checksum, by which bytes that bloom wrote are told from damaged ones. */
-uint64_t bloom_checksum(const void *bytes, size_t num_bytes);
 
 #endif

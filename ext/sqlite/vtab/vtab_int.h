@@ -43,10 +43,6 @@ void bloom_vtab_args_free(bloom_vtab_args *args);
 #define BLOOM_VTAB_MAX_LAYERS 15
 #define BLOOM_LAYOUT_BYTES    328
 #define BLOOM_BLOCK_BYTES     32
-#define BLOOM_HEADER_BYTES    32
-
-/* The most blocks of a layer: SQLite allocates no more bytes at once, Parquet allows more. */
-#define BLOOM_VTAB_MAX_BLOCKS 60000000
 
 /* capacity: the hashes that its blocks have room for. */
 typedef struct bloom_vtab_layer {

@@ -12,14 +12,20 @@
 #include "../../core/bytes.h"
 #include "../../core/parquet/parquet.h"
 
+#define HEADER_BYTES 32
+
+/* The most blocks of a layer: SQLite allocates no more bytes at once, Parquet allows more. */
+#define MAX_BLOCKS 60000000
+
+/* Where a layout has its parts. */
 #define LAYERS_AT   80
 #define COLUMNS_AT  272
 #define TAKEN_AT    304
 #define CHECKSUM_AT 320
 
-static const char layout_magic[8] = {'b', 'l', 'o', 'o', 'm', 'v', 't', '2'};
-static const char layout_magic_cells[8] = {'b', 'l', 'o', 'o', 'm', 'v', 't', '3'};
-static const char layout_magic_healing[8] = {'b', 'l', 'o', 'o', 'm', 'v', 't', '4'};
+/* The last byte of its magic: its key has at most three columns or bloom 1.2.0 made it; its key has
+** more; 'merge=N' repairs it. */
+enum { PLAIN = '2', OF_CELLS = '3', OF_HEALING = '4' };
 
 /* More than any capacity; the sum of all layers' does not overflow. */
 #define MAX_CAPACITY ((sqlite3_int64)1 << 50)
@@ -41,8 +47,27 @@ int bloom_vtab_failure(bloom_vtab *vtab, int rc){
     : bloom_sql_failure(vtab->connection, "bloom", vtab->name, rc, &vtab->base.zErrMsg);
 }
 
-static bloom_blob_place pages_place(const bloom_vtab *vtab){
-  return (bloom_blob_place){vtab->connection->db, vtab->schema, vtab->pages, "bytes"};
+/* Returns SQLITE_NOTFOUND for SQLITE_ERROR, by which SQLite says that there is no such table,
+** column, row or BLOB, and for a BLOB of another size. */
+static int check_row(int rc, sqlite3_blob *blob, int num_bytes){
+  if( rc==SQLITE_ERROR ) return SQLITE_NOTFOUND;
+  return rc==SQLITE_OK && sqlite3_blob_bytes(blob)!=num_bytes ? SQLITE_NOTFOUND : rc;
+}
+
+/* Opens a row of num_bytes: SQLITE_NOTFOUND if there is none. */
+static int open_row(
+  const bloom_vtab *vtab, sqlite3_int64 row, int is_writable, int num_bytes, sqlite3_blob **blob
+){
+  const int rc = bloom_blob_open(vtab->connection->db, vtab->schema, vtab->pages, "bytes", row,
+                                 is_writable, blob);
+  return check_row(rc, *blob, num_bytes);
+}
+
+/* Closes a row that was written to, which is opened within the same call.  Returns rc, or, where
+** that is SQLITE_OK, the error of closing. */
+static int close_row(sqlite3_blob *blob, int rc){
+  const int close_rc = sqlite3_blob_close(blob);
+  return rc==SQLITE_OK ? close_rc : rc;
 }
 
 void bloom_vtab_close_reader(bloom_vtab *vtab){
@@ -54,11 +79,12 @@ void bloom_vtab_close_reader(bloom_vtab *vtab){
 ** it cannot be moved, as after a ROLLBACK, it is opened again; but not after an I/O error, which
 ** may have rolled back the transaction. */
 static int move_reader(bloom_vtab *vtab, sqlite3_int64 row, int num_bytes){
-  const int rc = vtab->reader ? bloom_blob_move(vtab->reader, row, num_bytes) : SQLITE_NOTFOUND;
+  int rc = SQLITE_NOTFOUND;
+  if( vtab->reader ) rc = check_row(sqlite3_blob_reopen(vtab->reader, row), vtab->reader, num_bytes);
   if( rc==SQLITE_OK ) return rc;
   bloom_vtab_close_reader(vtab);
   if( bloom_sql_is_fatal(rc) ) return rc;
-  return bloom_blob_open(pages_place(vtab), row, 0, num_bytes, &vtab->reader);
+  return open_row(vtab, row, 0, num_bytes, &vtab->reader);
 }
 
 /* -- Arithmetic ----------------------------------------------------------------------- */
@@ -82,7 +108,7 @@ static uint64_t num_page_blocks(const bloom_vtab_layout *layout, int layer, uint
 
 int bloom_vtab_page_bytes(const bloom_vtab_layout *layout, int layer, uint64_t page){
   assert(layer>=0 && layer<layout->num_layers && page<bloom_vtab_num_pages(layout, layer));
-  return BLOOM_HEADER_BYTES + BLOOM_BLOCK_BYTES * (int)num_page_blocks(layout, layer, page);
+  return HEADER_BYTES + BLOOM_BLOCK_BYTES * (int)num_page_blocks(layout, layer, page);
 }
 
 /* -- Headers of pages ------------------------------------------------------------------- */
@@ -91,7 +117,7 @@ static uint64_t header_checksum(const uint8_t *bytes, sqlite3_int64 row){
   uint8_t text[32];
   memcpy(text, bytes, 24);
   bloom_store64_le(text + 24, (uint64_t)row);
-  return bloom_checksum(text, sizeof(text));
+  return bloom_xxh64(text, sizeof(text));
 }
 
 /* Encodes the header of a page that is a row of the table. */
@@ -111,7 +137,7 @@ static int read_header(
   const bloom_vtab_layout *layout, sqlite3_blob *page, sqlite3_int64 row,
   bloom_vtab_page_header *header
 ){
-  uint8_t bytes[BLOOM_HEADER_BYTES];
+  uint8_t bytes[HEADER_BYTES];
   const int rc = sqlite3_blob_read(page, bytes, sizeof(bytes), 0);
   if( rc!=SQLITE_OK ) return rc;
   header->num_keys = bloom_load32_le(bytes + 8);
@@ -138,13 +164,13 @@ int bloom_vtab_read_layer(
   int rc = SQLITE_OK;
   *sums = (bloom_vtab_page_header){0, 0};
   for(page=0; page<num_pages && rc==SQLITE_OK; page++){
-    const int num_bytes = bloom_vtab_page_bytes(layout, layer, page) - BLOOM_HEADER_BYTES;
+    const int num_bytes = bloom_vtab_page_bytes(layout, layer, page) - HEADER_BYTES;
     bloom_vtab_page_header header = {0, 0};
     rc = bloom_vtab_read_page(vtab, layout, layer, page, &header);
     sums->num_keys += header.num_keys;
     sums->num_filled += header.num_filled;
     if( rc!=SQLITE_OK || blocks==NULL ) continue;
-    rc = sqlite3_blob_read(vtab->reader, blocks, num_bytes, BLOOM_HEADER_BYTES);
+    rc = sqlite3_blob_read(vtab->reader, blocks, num_bytes, HEADER_BYTES);
     blocks += num_bytes;
   }
   return rc;
@@ -156,7 +182,8 @@ static int move_to_page(
   bloom_vtab_page_header *header
 ){
   const sqlite3_int64 row = page_row(layout, layer, page);
-  const int rc = bloom_blob_move(blob, row, bloom_vtab_page_bytes(layout, layer, page));
+  const int rc = check_row(sqlite3_blob_reopen(blob, row), blob,
+                           bloom_vtab_page_bytes(layout, layer, page));
   return rc==SQLITE_OK ? read_header(layout, blob, row, header) : rc;
 }
 
@@ -165,18 +192,9 @@ static int move_to_page(
 static uint64_t blocks_for(sqlite3_int64 capacity, double bits_per_key){
   const double num_blocks = (double)capacity * bits_per_key / (8 * BLOOM_BLOCK_BYTES);
   uint64_t whole;
-  if( num_blocks>=BLOOM_VTAB_MAX_BLOCKS ) return BLOOM_VTAB_MAX_BLOCKS;
+  if( num_blocks>=MAX_BLOCKS ) return MAX_BLOCKS;
   whole = (uint64_t)num_blocks;
   return whole + ((double)whole<num_blocks); /* rounded up: one at least */
-}
-
-/* Returns the bits per key for a rate; the most where the rate is out of reach.  A layer without
-** room for so many bits takes fewer keys. */
-static double bits_for(double fpr, sqlite3_int64 capacity){
-  double best_fpr;
-  const uint32_t tenths =
-    bloom_encoding_parquet.min_bits_per_key_x10(fpr, (uint64_t)capacity, &best_fpr);
-  return tenths ? tenths / 10.0 : 100;
 }
 
 /* Each new layer may have this share of the rate that the first one has when it is full, so all
@@ -193,19 +211,24 @@ void bloom_vtab_add_layer(
   const int is_first = layout->num_layers==0;
   bloom_vtab_layer *layer = &layout->layers[layout->num_layers++];
   const double size = vtab->args.size;
-  const double fpr = size<1 ? size
-    : bloom_parquet_modelled_fpr(MANY_KEYS, blocks_for(MANY_KEYS, size));
-  const double bits_per_key =
-    !is_first             ? bits_for(fpr * NEW_LAYER_SHARE, MANY_KEYS)
-    : vtab->args.size<1   ? bits_for(fpr, capacity)
-                          : vtab->args.size;
+  double fpr = size, best_fpr, bits_per_key = size;
   assert(layout->num_layers<=BLOOM_VTAB_MAX_LAYERS && capacity>0);
+  if( !is_first ){
+    if( size>=1 ) fpr = bloom_parquet_modelled_fpr(MANY_KEYS, blocks_for(MANY_KEYS, size));
+    fpr *= NEW_LAYER_SHARE;
+  }
+  if( fpr<1 ){
+    const uint32_t tenths = bloom_encoding_parquet.min_bits_per_key_x10(fpr,
+      is_first ? (uint64_t)capacity : MANY_KEYS, &best_fpr);
+    bits_per_key = tenths ? tenths / 10.0 : 100; /* the most where the rate is out of reach */
+  }
   layer->num_blocks = blocks_for(capacity, bits_per_key);
   layer->capacity = capacity;
-  /* SQLite has whole pages, so a new layer takes one at least. */
+  /* SQLite has whole pages, so a new layer takes one at least.  One without room for so many bits
+  ** takes fewer keys. */
   if( !is_first && layer->num_blocks<layout->blocks_per_page ){
     layer->num_blocks = layout->blocks_per_page;
-  }else if( layer->num_blocks<BLOOM_VTAB_MAX_BLOCKS ){
+  }else if( layer->num_blocks<MAX_BLOCKS ){
     return;
   }
   layer->capacity =
@@ -226,7 +249,7 @@ int bloom_vtab_new_layout(bloom_vtab *vtab, bloom_vtab_layout *layout){
   sqlite3_randomness(sizeof(layout->number), &layout->number);
   layout->has_chain = vtab->args.table!=NULL;
   /* With the row around it and all that may be reserved in a page, a row fits in one. */
-  layout->blocks_per_page = (uint64_t)(page_size * 7 / 8 - BLOOM_HEADER_BYTES) / BLOOM_BLOCK_BYTES;
+  layout->blocks_per_page = (uint64_t)(page_size * 7 / 8 - HEADER_BYTES) / BLOOM_BLOCK_BYTES;
   return rc;
 }
 
@@ -275,7 +298,7 @@ static int code_layout(bloom_vtab_layout *layout, uint8_t *bytes, int is_reading
     uint8_t *place = bytes + LAYERS_AT + 16*(size_t)i;
     layer->num_blocks = code64(place, layer->num_blocks, is_reading);
     layer->capacity = (sqlite3_int64)code64(place + 8, (uint64_t)layer->capacity, is_reading);
-    if( !is_in(layer->num_blocks, 1, BLOOM_VTAB_MAX_BLOCKS)
+    if( !is_in(layer->num_blocks, 1, MAX_BLOCKS)
         || !is_in((uint64_t)layer->capacity, 1, MAX_CAPACITY) ) return 0;
   }
   if( num_columns==0 ) return 1; /* layers stand where these have their places */
@@ -295,31 +318,6 @@ static int code_layout(bloom_vtab_layout *layout, uint8_t *bytes, int is_reading
   return 1;
 }
 
-/* Returns 0 if the bytes are no layout. */
-static int get_layout(uint8_t *bytes, bloom_vtab_layout *layout){
-  const int is_healing = memcmp(bytes, layout_magic_healing, sizeof(layout_magic_healing))==0;
-  const int is_plain = memcmp(bytes, layout_magic, sizeof(layout_magic))==0;
-  *layout = (bloom_vtab_layout){.is_healing = is_healing};
-  if( !(is_plain || is_healing || memcmp(bytes, layout_magic_cells, sizeof(layout_magic_cells))==0)
-      || bloom_load64_le(bytes + CHECKSUM_AT)!=bloom_checksum(bytes, CHECKSUM_AT)
-      || !code_layout(layout, bytes, 1) ) return 0;
-  layout->is_of_1_2_0 = is_plain && layout->rules.num_columns>BLOOM_MAX_SURE_COLUMNS;
-  return 1;
-}
-
-/* Fails because row 1 is damaged, or of bloom 1.1. */
-static int fail_without_layout(bloom_vtab *vtab){
-  const char *name = vtab->quoted_name;
-  uint8_t bytes[8] = {0};
-  if( move_reader(vtab, 1, 304)==SQLITE_OK ){
-    sqlite3_blob_read(vtab->reader, bytes, sizeof(bytes), 0);
-  }
-  if( memcmp(bytes, "bloomvt1", sizeof(bytes))!=0 ) return fail_damaged(vtab, "its layout");
-  return BLOOM_VTAB_FAIL(vtab, "bloom: %s was made by bloom 1.1 or older: DROP TABLE %s, and create"
-                               " it again with %s", name, name,
-                         vtab->args.table ? "the same CREATE VIRTUAL TABLE" : "its keys");
-}
-
 /* Reads vtab->layout from row 1, which is open. */
 static int take_layout(bloom_vtab *vtab, sqlite3_blob *row_1){
   uint8_t bytes[BLOOM_LAYOUT_BYTES];
@@ -328,7 +326,12 @@ static int take_layout(bloom_vtab *vtab, sqlite3_blob *row_1){
   if( rc!=SQLITE_OK ) return rc;
   if( vtab->has_layout && memcmp(bytes, vtab->layout_bytes, sizeof(bytes))==0 ) return SQLITE_OK;
   vtab->has_layout = 0;
-  if( !get_layout(bytes, &layout) ) return fail_damaged(vtab, "its layout");
+  layout = (bloom_vtab_layout){.num_layers = 0};
+  if( memcmp(bytes, "bloomvt", 7)!=0 || !is_in(bytes[7], PLAIN, OF_HEALING)
+      || bloom_load64_le(bytes + CHECKSUM_AT)!=bloom_xxh64(bytes, CHECKSUM_AT)
+      || !code_layout(&layout, bytes, 1) ) return fail_damaged(vtab, "its layout");
+  layout.is_healing = bytes[7]==OF_HEALING;
+  layout.is_of_1_2_0 = bytes[7]==PLAIN && layout.rules.num_columns>BLOOM_MAX_SURE_COLUMNS;
   if( layout.rules.num_columns!=vtab->args.num_columns ){
     return BLOOM_VTAB_FAIL(vtab, "bloom: the database of %s was replaced: open the connection anew",
                            vtab->name);
@@ -340,22 +343,32 @@ static int take_layout(bloom_vtab *vtab, sqlite3_blob *row_1){
 }
 
 int bloom_vtab_read_layout(bloom_vtab *vtab){
+  const char *name = vtab->quoted_name;
+  uint8_t magic[8] = {0};
   const int rc = move_reader(vtab, 1, BLOOM_LAYOUT_BYTES);
   if( rc==SQLITE_OK ) return take_layout(vtab, vtab->reader);
-  return rc==SQLITE_NOTFOUND ? fail_without_layout(vtab) : rc;
+  if( rc!=SQLITE_NOTFOUND ) return rc;
+  if( move_reader(vtab, 1, 304)==SQLITE_OK ) sqlite3_blob_read(vtab->reader, magic, 8, 0);
+  if( memcmp(magic, "bloomvt1", 8)!=0 ) return fail_damaged(vtab, "its layout");
+  return BLOOM_VTAB_FAIL(vtab, "bloom: %s was made by bloom 1.1 or older: DROP TABLE %s, and create"
+                               " it again with %s", name, name,
+                         vtab->args.table ? "the same CREATE VIRTUAL TABLE" : "its keys");
 }
 
 int bloom_vtab_write_layout(bloom_vtab *vtab, const bloom_vtab_layout *layout){
   bloom_vtab_layout copy = *layout;
-  uint8_t bytes[BLOOM_LAYOUT_BYTES] = {0};
+  uint8_t bytes[BLOOM_LAYOUT_BYTES] = "bloomvt";
   const int is_good = code_layout(&copy, bytes, 0);
+  sqlite3_blob *blob;
+  int rc;
   assert(is_good);
   (void)is_good;
-  memcpy(bytes, layout->is_healing ? layout_magic_healing
-    : layout->rules.num_columns>BLOOM_MAX_SURE_COLUMNS ? layout_magic_cells : layout_magic,
-         sizeof(layout_magic));
-  bloom_store64_le(bytes + CHECKSUM_AT, bloom_checksum(bytes, CHECKSUM_AT));
-  return bloom_blob_write_row(pages_place(vtab), 1, bytes, sizeof(bytes));
+  bytes[7] = layout->is_healing ? OF_HEALING
+    : layout->rules.num_columns>BLOOM_MAX_SURE_COLUMNS ? OF_CELLS : PLAIN;
+  bloom_store64_le(bytes + CHECKSUM_AT, bloom_xxh64(bytes, CHECKSUM_AT));
+  rc = open_row(vtab, 1, 1, BLOOM_LAYOUT_BYTES, &blob);
+  if( rc==SQLITE_OK ) rc = sqlite3_blob_write(blob, bytes, sizeof(bytes), 0);
+  return close_row(blob, rc);
 }
 
 /* Hashes that a batch holds. */
@@ -371,7 +384,7 @@ static inline uint64_t page_of(const bloom_vtab_layout *layout, int layer, bloom
 
 /* Returns the place of a hash's block in its page, in bytes. */
 static inline int offset_of(const bloom_vtab_layout *layout, int layer, bloom_hash_value hash){
-  return BLOOM_HEADER_BYTES + BLOOM_BLOCK_BYTES * (int)(bloom_split_block_number(hash,
+  return HEADER_BYTES + BLOOM_BLOCK_BYTES * (int)(bloom_split_block_number(hash,
       layout->layers[layer].num_blocks) % layout->blocks_per_page);
 }
 
@@ -463,7 +476,7 @@ static int grow_if_full(bloom_vtab *vtab){
   sqlite3_int64 capacity = room / 5 * 3 + 1;
   bloom_vtab_page_header sums;
   int rc;
-  if( layout.num_layers==BLOOM_VTAB_MAX_LAYERS || last.num_blocks>=BLOOM_VTAB_MAX_BLOCKS / 4
+  if( layout.num_layers==BLOOM_VTAB_MAX_LAYERS || last.num_blocks>=MAX_BLOCKS / 4
       || vtab->connection->is_running ){
     return SQLITE_OK;
   }
@@ -480,61 +493,52 @@ static int grow_if_full(bloom_vtab *vtab){
 
 /* -- Adding one ------------------------------------------------------------------------------ */
 
-/* Returns 1 if the last layer may be full, so that the caller counts: a page has its share of the
-** layer's capacity.  Counting reads all pages, so for N pages only one hash in N returns 1. */
-static int may_be_full(
-  const bloom_vtab_layout *layout, uint64_t page, const bloom_vtab_page_header *header,
-  bloom_hash_value hash
-){
-  const int last = layout->num_layers - 1;
-  const bloom_vtab_layer *layer = &layout->layers[last];
-  const double share = (double)num_page_blocks(layout, last,
-                                                      page) / (double)layer->num_blocks;
-  if( (double)header->num_filled < (double)layer->capacity * share ) return 0;
-  return (hash & UINT32_MAX) * bloom_vtab_num_pages(layout, last) >> 32==0;
-}
-
 /* Sets the bits of the key's hash in the last layer, unless they are set.  Older layers may have
 ** the hash, too, but to read them costs more than it saves. */
 int bloom_vtab_add_key(bloom_vtab *vtab, bloom_key_values key){
   const bloom_key_rules none = {.num_columns = 0};
   const bloom_vtab_layout *layout = &vtab->layout;
-  uint8_t block[BLOOM_BLOCK_BYTES], bytes[BLOOM_HEADER_BYTES];
+  uint8_t block[BLOOM_BLOCK_BYTES], bytes[HEADER_BYTES];
   bloom_combined_hashes hashes;
   bloom_hash_value hash;
   bloom_vtab_page_header header;
   sqlite3_blob *blob;
   uint64_t page;
-  int layer, offset, is_full, rc = bloom_hashes_of_key(&none, NULL, key, &hashes);
+  double share;
+  int layer, offset, rc = bloom_hashes_of_key(&none, NULL, key, &hashes);
   if( rc!=SQLITE_OK || hashes.num_hashes==0 ) return rc;
   assert(hashes.num_hashes==1);
   hash = hashes.hashes[0];
   /* Row 1 is opened to be written, because the blob then moves to the page. */
-  rc = bloom_blob_open(pages_place(vtab), 1, 1, BLOOM_LAYOUT_BYTES, &blob);
+  rc = open_row(vtab, 1, 1, BLOOM_LAYOUT_BYTES, &blob);
   if( rc==SQLITE_OK ){
     rc = take_layout(vtab, blob);
   }else if( rc==SQLITE_NOTFOUND ){
     rc = bloom_vtab_read_layout(vtab);
     if( rc==SQLITE_OK ) rc = SQLITE_NOTFOUND; /* an index on it forbids to write */
   }
-  if( rc!=SQLITE_OK ) return bloom_blob_close(blob, rc);
+  if( rc!=SQLITE_OK ) return close_row(blob, rc);
   layer = layout->num_layers - 1;
   page = page_of(layout, layer, hash);
   offset = offset_of(layout, layer, hash);
   rc = move_to_page(blob, layout, layer, page, &header);
   if( rc==SQLITE_OK ) rc = sqlite3_blob_read(blob, block, sizeof(block), offset);
-  if( rc!=SQLITE_OK || bloom_split_block_may_contain(block, hash) ){
-    return bloom_blob_close(blob, rc);
-  }
-  is_full = may_be_full(layout, page, &header, hash);
+  if( rc!=SQLITE_OK || bloom_split_block_may_contain(block, hash) ) return close_row(blob, rc);
   header.num_keys++;
   header.num_filled++;
   bloom_split_block_add(block, hash);
   put_page_header(layout->number, &header, page_row(layout, layer, page), bytes);
   rc = sqlite3_blob_write(blob, block, sizeof(block), offset);
   if( rc==SQLITE_OK ) rc = sqlite3_blob_write(blob, bytes, sizeof(bytes), 0);
-  rc = bloom_blob_close(blob, rc);
-  return rc==SQLITE_OK && is_full ? grow_if_full(vtab) : rc;
+  rc = close_row(blob, rc);
+  if( rc!=SQLITE_OK ) return rc;
+  /* The layer may be full if the page had its share of the layer's capacity before.  To count reads
+  ** all pages, so of N pages one hash in N does. */
+  share = (double)layout->layers[layer].capacity * (double)num_page_blocks(layout, layer, page)
+    / (double)layout->layers[layer].num_blocks;
+  if( (double)(header.num_filled - 1)<share
+      || (hash & UINT32_MAX) * bloom_vtab_num_pages(layout, layer) >> 32 ) return SQLITE_OK;
+  return grow_if_full(vtab);
 }
 
 /* -- Adding many ------------------------------------------------------------------------------ */
@@ -579,7 +583,7 @@ static int write_hashes(bloom_vtab_batch *batch, int kind){
   sqlite3_blob *blob = NULL;
   uint64_t page;
   int rc = ordered && ends && bytes
-    ? bloom_blob_open(pages_place(batch->vtab), 1, 1, BLOOM_LAYOUT_BYTES, &blob) : SQLITE_NOMEM;
+    ? open_row(batch->vtab, 1, 1, BLOOM_LAYOUT_BYTES, &blob) : SQLITE_NOMEM;
   assert(num_hashes>0);
   for(i=0; i<num_hashes && rc==SQLITE_OK; i++) ends[page_of(layout, 0, hashes[i])]++;
   for(page=0; page<num_pages && rc==SQLITE_OK; page++){
@@ -594,7 +598,7 @@ static int write_hashes(bloom_vtab_batch *batch, int kind){
     if( ends[page]==i ) continue;
     rc = fill_page(batch, blob, page, ordered + i, ends[page] - i, kind==0, bytes);
   }
-  rc = bloom_blob_close(blob, rc);
+  rc = close_row(blob, rc);
   sqlite3_free(bytes);
   sqlite3_free(ordered);
   sqlite3_free(ends);

@@ -23,6 +23,8 @@
 
 #include <string.h>
 
+#include "../../core/hash.h"
+
 /* -- The text of triggers ------------------------------------------------------------------- */
 
 typedef enum trigger_kind {
@@ -282,7 +284,7 @@ static int check_default(
                                                " triggers have run, and cannot be in a key of"
                                                " several columns");
   }
-  layout->default_checksum = bloom_checksum(text, strlen(text));
+  layout->default_checksum = bloom_xxh64((const uint8_t *)text, strlen(text));
   return replace_name(&args->default_value, text);
 }
 
