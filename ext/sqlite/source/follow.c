@@ -12,31 +12,21 @@
 
 /* -- Commands ------------------------------------------------------------------------------- */
 
-/* Returns a table's module. */
-static const bloom_module *module_of(const sqlite3_vtab *table){
-  const void *module = table->pModule;
-  return module;
-}
-
-/* Returns the N of 'merge=N'; 0 for 'merge'; -1 for another text. */
-static sqlite3_int64 read_merge(const char *text){
-  sqlite3_int64 max_rows = 0;
-  if( sqlite3_stricmp(text, "merge")==0 ) return 0;
-  if( sqlite3_strnicmp(text, "merge=", 6)!=0 ) return -1;
-  for(text+=6; *text>='0' && *text<='9'; text++){
-    if( max_rows<INT64_MAX/20 ) max_rows = 10 * max_rows + (*text - '0');
-  }
-  return *text==0 && max_rows>0 ? max_rows : -1;
-}
-
 int bloom_command_run(sqlite3_vtab *table, sqlite3_value *value){
-  const bloom_module *module = module_of(table);
+  const bloom_module *module = (const bloom_module *)table->pModule;
   const char *text = (const char *)sqlite3_value_text(value);
-  const sqlite3_int64 max_rows = text ? read_merge(text) : -1;
   char *finding = NULL;
   int rc;
   if( text==NULL ) return SQLITE_NOMEM;
-  if( max_rows>=0 ) return module->merge(table, max_rows);
+  if( sqlite3_stricmp(text, "merge")==0 ) return module->merge(table, 0);
+  if( sqlite3_strnicmp(text, "merge=", 6)==0 ){
+    const char *digit;
+    sqlite3_int64 max_rows = 0;
+    for(digit=text+6; *digit>='0' && *digit<='9'; digit++){
+      if( max_rows<INT64_MAX/20 ) max_rows = 10 * max_rows + (*digit - '0');
+    }
+    if( *digit==0 && max_rows>0 ) return module->merge(table, max_rows);
+  }
   if( sqlite3_stricmp(text, "rebuild")==0 ) return module->rebuild(table);
   if( module->delete_all && sqlite3_stricmp(text, "delete-all")==0 ){
     return module->delete_all(table);
@@ -60,8 +50,9 @@ int bloom_command_run(sqlite3_vtab *table, sqlite3_value *value){
 int bloom_integrity(
   sqlite3_vtab *table, const char *schema, const char *name, int is_quick, char **finding
 ){
+  const bloom_module *module = (const bloom_module *)table->pModule;
   (void)schema; (void)name;
-  return module_of(table)->check(table, is_quick ? BLOOM_CHECK_QUICK : BLOOM_CHECK_PRAGMA, finding);
+  return module->check(table, is_quick ? BLOOM_CHECK_QUICK : BLOOM_CHECK_PRAGMA, finding);
 }
 
 char *bloom_command_say(
@@ -125,19 +116,15 @@ int bloom_database_locate(bloom_follower follower, const void *file, char **sche
 
 /* -- Triggers ------------------------------------------------------------------------------- */
 
-static void triggers_free(bloom_triggers *triggers){
-  int i;
-  for(i=0; i<triggers->num_rows; i++){
-    sqlite3_free(triggers->rows[i].name);
-    sqlite3_free(triggers->rows[i].table);
-    sqlite3_free(triggers->rows[i].sql);
-  }
-  sqlite3_free(triggers->rows);
-  *triggers = (bloom_triggers){NULL, 0, 0};
-}
-
 void bloom_follow_free(bloom_follow *follow){
-  triggers_free(&follow->own);
+  int i;
+  for(i=0; i<follow->own.num_rows; i++){
+    sqlite3_free(follow->own.rows[i].name);
+    sqlite3_free(follow->own.rows[i].table);
+    sqlite3_free(follow->own.rows[i].sql);
+  }
+  sqlite3_free(follow->own.rows);
+  follow->own = (bloom_triggers){NULL, 0, 0};
 }
 
 /* A row of sqlite_schema.  Its texts are valid until the next step. */
@@ -217,22 +204,18 @@ static int is_one_statement(const char *sql){
   return num_statements==1;
 }
 
-/* Returns 1 for a trigger of DELETE.  In a REPLACE it fires before the new row is stored, so if it
-** stops other triggers, it keeps the row out as well. */
-static int is_of_delete(const char *sql){
-  const bloom_token name = bloom_token_after(bloom_token_after(bloom_token_first(sql)));
-  bloom_token token = bloom_token_after(name);
-  if( bloom_token_is(token, "BEFORE") || bloom_token_is(token, "AFTER") ){
-    token = bloom_token_after(token);
-  }
-  return bloom_token_is(token, "DELETE");
-}
-
 /* Sets *can_stop to 1 if a trigger may keep others from firing.  Those of a filter or a bloom_index
-** cannot: each only writes to a table that refuses no row. */
+** cannot: each only writes to a table that refuses no row.  A trigger of DELETE fires in a REPLACE
+** before the new row is stored, so if it stops others, it keeps the row out as well. */
 static int find_can_stop(bloom_follower follower, const char *sql, int *can_stop){
-  int is_harmless = is_of_delete(sql), rc = SQLITE_OK;
+  const bloom_token name = bloom_token_after(bloom_token_after(bloom_token_first(sql)));
+  bloom_token event = bloom_token_after(name);
+  int is_harmless, rc = SQLITE_OK;
   size_t i;
+  if( bloom_token_is(event, "BEFORE") || bloom_token_is(event, "AFTER") ){
+    event = bloom_token_after(event);
+  }
+  is_harmless = bloom_token_is(event, "DELETE");
   for(i=0; i<BLOOM_COUNT_OF(harmless_triggers) && rc==SQLITE_OK && !is_harmless; i++){
     char *target;
     if( sqlite3_strglob(harmless_triggers[i].trigger, sql)!=0
@@ -281,48 +264,39 @@ static int is_guard(const schema_object *trigger){
     && sqlite3_strglob("*_guard", trigger->name)==0;
 }
 
-/* Adds a trigger to *follow. */
-static int follow_trigger(
-  bloom_follower follower, const schema_object *trigger, bloom_follow *follow
-){
-  const char *source = follow->own.num_rows ? follow->own.rows[0].table : "";
-  const int kind = kind_of(follower, trigger, 0);
-  if( kind>=0 ){
-    follow->are_on_one_table = follow->own.num_rows==0
-      || (follow->are_on_one_table && sqlite3_stricmp(source, trigger->table)==0);
-    follow->is_made_again |= follow->has_guard;
-    return add_trigger(&follow->own, trigger, kind);
-  }
-  if( is_table(follower, trigger->name, "_guard") && is_guard(trigger)
-      && is_table(follower, trigger->table, follower.guarded) ){
-    follow->has_guard = 1;
-  }else if( is_table(follower, trigger->table, follower.written) ){
-    follow->has_other_triggers = 1;
-  }else if( follow->has_guard && sqlite3_stricmp(source, trigger->table)==0 ){
-    return find_can_stop(follower, trigger->sql, &follow->may_be_stopped);
-  }
-  return SQLITE_OK;
-}
-
 int bloom_follow_read(bloom_follower follower, bloom_follow *follow){
   const size_t num_chars = strlen(follower.name);
-  const char *columns;
   schema_object object;
   sqlite3_stmt *row;
-  int is_own, rc = prepare_objects(follower, &row);
+  int rc = prepare_objects(follower, &row);
   memset(follow, 0, sizeof(*follow));
   while( rc==SQLITE_OK && (rc = step_object(follower, row, &object))==SQLITE_ROW ){
+    const int is_trigger = strcmp(object.type, "trigger")==0;
+    const int kind = is_trigger ? kind_of(follower, &object, 0) : -1;
+    const int is_written = is_table(follower, object.table, follower.written);
+    const char *source = follow->own.num_rows ? follow->own.rows[0].table : "";
+    const int is_on_source = sqlite3_stricmp(source, object.table)==0;
     rc = SQLITE_OK;
-    if( strcmp(object.type, "trigger")==0 ){
-      rc = follow_trigger(follower, &object, follow);
-      continue;
+    if( !is_trigger ){
+      const char *columns = bloom_sql_behind(object.sql, "CREATE TABLE ", object.name, "");
+      const int is_own = columns && sqlite3_strnicmp(object.name, follower.name, (int)num_chars)==0
+        && follower.is_own_table(follower.data, object.name + num_chars, columns);
+      follow->is_seen |= sqlite3_stricmp(object.table, follower.name)==0;
+      follow->num_tables += is_own;
+      follow->has_other_objects |= !is_own && is_written;
+    }else if( kind>=0 ){
+      follow->are_on_one_table = follow->own.num_rows==0
+        || (follow->are_on_one_table && is_on_source);
+      follow->is_made_again |= follow->has_guard;
+      rc = add_trigger(&follow->own, &object, kind);
+    }else if( is_table(follower, object.name, "_guard") && is_guard(&object)
+              && is_table(follower, object.table, follower.guarded) ){
+      follow->has_guard = 1;
+    }else if( is_written ){
+      follow->has_other_triggers = 1;
+    }else if( follow->has_guard && is_on_source ){
+      rc = find_can_stop(follower, object.sql, &follow->may_be_stopped);
     }
-    follow->is_seen |= sqlite3_stricmp(object.table, follower.name)==0;
-    columns = bloom_sql_behind(object.sql, "CREATE TABLE ", object.name, "");
-    is_own = columns && sqlite3_strnicmp(object.name, follower.name, (int)num_chars)==0
-      && follower.is_own_table(follower.data, object.name + num_chars, columns);
-    follow->num_tables += is_own;
-    follow->has_other_objects |= !is_own && is_table(follower, object.table, follower.written);
   }
   if( !follow->has_guard ) follow->is_made_again = follow->own.num_rows>0;
   return bloom_sql_end(row, rc);
@@ -351,7 +325,7 @@ static int is_of_1_1(bloom_follower follower, const schema_object *trigger){
 }
 
 int bloom_follow_drop(bloom_follower follower, int is_for_good){
-  bloom_triggers triggers = {NULL, 0, 0};
+  bloom_follow dropped = {.is_seen = 0};
   schema_object object;
   sqlite3_stmt *row;
   int i, rc = prepare_objects(follower, &row);
@@ -360,14 +334,14 @@ int bloom_follow_drop(bloom_follower follower, int is_for_good){
       && (kind_of(follower, &object, is_for_good)>=0
           || (is_for_good && is_of_1_1(follower, &object))
           || (is_table(follower, object.table, follower.guarded) && is_guard(&object)));
-    rc = is_one ? add_trigger(&triggers, &object, 0) : SQLITE_OK;
+    rc = is_one ? add_trigger(&dropped.own, &object, 0) : SQLITE_OK;
   }
   rc = bloom_sql_end(row, rc);
-  for(i=0; i<triggers.num_rows && rc==SQLITE_OK; i++){ /* once all are read */
+  for(i=0; i<dropped.own.num_rows && rc==SQLITE_OK; i++){ /* once all are read */
     rc = bloom_sql_run(follower.connection, "DROP TRIGGER \"%w\".\"%w\"", follower.schema,
-                       triggers.rows[i].name);
+                       dropped.own.rows[i].name);
   }
-  triggers_free(&triggers);
+  bloom_follow_free(&dropped);
   return rc;
 }
 
@@ -412,37 +386,16 @@ static int append_cure(sqlite3_str *cure, const char *schema, const char *type, 
   return has_memory ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* Reads the rows of what may be in the way.  Appends the names of what is, counts them in
-** *num_obstacles, and appends the SQL that removes them. */
-static int list_obstacles(
-  bloom_follower follower, sqlite3_stmt *row, int is_create, sqlite3_str *names,
-  sqlite3_str *cure, int *num_obstacles
-){
-  int rc = SQLITE_OK;
-  while( rc==SQLITE_OK && (rc = bloom_sql_step(follower.connection, row))==SQLITE_ROW ){
-    schema_object object;
-    int is_own;
-    rc = read_object(row, &object);
-    if( rc==SQLITE_OK && (object.type==NULL || object.name==NULL) ) rc = SQLITE_AUTH; /* hidden */
-    if( rc!=SQLITE_OK ) continue;
-    is_own = strcmp(object.type, "trigger")==0 && object.table && object.sql
-      && (is_guard(&object) || kind_of(follower, &object, 0)>=0);
-    if( is_own && !is_create ) continue;
-    rc = append_cure(cure, follower.schema, object.type, object.name);
-    if( is_own ) continue;
-    sqlite3_str_appendf(names, "%s%s %s", *num_obstacles ? ", " : "", object.type, object.name);
-    ++*num_obstacles;
-  }
-  return rc;
-}
-
-/* Returns a SELECT of what may be in the way, to be freed. */
-static char *obstacles_sql(bloom_follower follower, const char *where){
-  sqlite3_str *sql = sqlite3_str_new(follower.connection->db);
+int bloom_obstacles_refuse(bloom_follower follower, char *where, int is_create){
+  sqlite3_str *names, *cure, *sql;
+  char *names_text, *cure_text;
+  sqlite3_stmt *row;
+  int i, num_obstacles = 0, rc;
+  if( where==NULL ) return SQLITE_NOMEM;
+  sql = sqlite3_str_new(follower.connection->db);
   sqlite3_str_appendf(sql, "SELECT type, name, tbl_name, sql FROM \"%w\".sqlite_master"
-                           " WHERE (%s)", follower.schema, where);
+                           " WHERE (%z)", follower.schema, where);
   if( follower.num_triggers ){
-    int i;
     sqlite3_str_appendf(sql, " OR (type = 'trigger' AND (tbl_name = '%q%s' COLLATE NOCASE"
                              " OR name COLLATE NOCASE IN ('%q_guard'", follower.name,
                         follower.written, follower.name);
@@ -452,19 +405,23 @@ static char *obstacles_sql(bloom_follower follower, const char *where){
     sqlite3_str_appendall(sql, ")))");
   }
   sqlite3_str_appendall(sql, " ORDER BY type <> 'trigger', type <> 'index', name");
-  return sqlite3_str_finish(sql);
-}
-
-int bloom_obstacles_refuse(bloom_follower follower, char *where, int is_create){
-  sqlite3_str *names = sqlite3_str_new(NULL), *cure = sqlite3_str_new(NULL);
-  char *names_text, *cure_text;
-  sqlite3_stmt *row = NULL;
-  int num_obstacles = 0, rc = SQLITE_NOMEM;
-  if( where ){
-    rc = bloom_sql_prepare_text(follower.connection, &row, obstacles_sql(follower, where));
+  rc = bloom_sql_prepare_text(follower.connection, &row, sqlite3_str_finish(sql));
+  names = sqlite3_str_new(NULL);
+  cure = sqlite3_str_new(NULL);
+  while( rc==SQLITE_OK && (rc = bloom_sql_step(follower.connection, row))==SQLITE_ROW ){
+    schema_object object;
+    int is_own;
+    rc = read_object(row, &object);
+    if( rc==SQLITE_OK && (object.type==NULL || object.name==NULL) ) rc = SQLITE_AUTH; /* hidden */
+    if( rc!=SQLITE_OK ) break;
+    is_own = strcmp(object.type, "trigger")==0 && object.table && object.sql
+      && (is_guard(&object) || kind_of(follower, &object, 0)>=0);
+    if( is_own && !is_create ) continue;
+    rc = append_cure(cure, follower.schema, object.type, object.name);
+    if( is_own ) continue;
+    sqlite3_str_appendf(names, "%s%s %s", num_obstacles ? ", " : "", object.type, object.name);
+    num_obstacles++;
   }
-  sqlite3_free(where);
-  if( rc==SQLITE_OK ) rc = list_obstacles(follower, row, is_create, names, cure, &num_obstacles);
   rc = bloom_sql_end(row, rc);
   names_text = sqlite3_str_finish(names);
   cure_text = sqlite3_str_finish(cure);

@@ -7,7 +7,6 @@
 
 #include "../../core/debug.h"
 #include "../errors.h"
-#include "sql.h"
 
 void bloom_source_free(bloom_source *source){
   int i;
@@ -51,25 +50,15 @@ int bloom_source_refuse_shadow(bloom_follower follower, const char *table){
   return bloom_sql_end(row, rc);
 }
 
-/* Returns 1 if a CREATE TABLE has STRICT behind its columns. */
-static int is_strict_table(const char *sql){
-  bloom_token token;
-  int depth = 0, is_strict = 0;
-  for(token=bloom_token_first(sql); token.num_chars; token=bloom_token_after(token)){
-    depth += (token.kind=='(') - (token.kind==')');
-    if( token.kind=='(' ) is_strict = 0;
-    else if( depth==0 ) is_strict |= bloom_token_is(token, "strict");
-  }
-  return is_strict;
-}
-
-/* Sets source->name to the table's name as the schema has it, and *is_strict for a STRICT table. */
+/* Sets source->name to the table's name as the schema has it, and *is_strict if its CREATE TABLE
+** has STRICT behind its columns. */
 static int find_source_table(
   bloom_follower follower, const char *table, bloom_source *source, int *is_strict
 ){
   sqlite3_stmt *row;
   const char *sql = NULL;
-  int is_table = 0, is_view = 0, rc = bloom_sql_row(follower.connection, &row,
+  bloom_token token;
+  int is_table = 0, is_view = 0, depth = 0, rc = bloom_sql_row(follower.connection, &row,
     "SELECT name, rootpage IS NOT 0, type = 'view', sql FROM \"%w\".sqlite_master"
     " WHERE type IN ('table', 'view') AND name = %Q COLLATE NOCASE", follower.schema, table);
   const int is_there = rc==SQLITE_ROW;
@@ -80,7 +69,11 @@ static int find_source_table(
     rc = bloom_sql_copy_text(row, 0, &source->name);
     if( rc==SQLITE_OK && source->name==NULL ) rc = SQLITE_AUTH; /* an authorizer made NULL of it */
     if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 3, &sql);
-    if( sql ) *is_strict = is_strict_table(sql);
+    for(token=bloom_token_first(sql ? sql : ""); token.num_chars; token=bloom_token_after(token)){
+      depth += (token.kind=='(') - (token.kind==')');
+      if( token.kind=='(' ) *is_strict = 0;
+      else if( depth==0 ) *is_strict |= bloom_token_is(token, "strict");
+    }
   }
   rc = bloom_sql_end(row, rc);
   if( rc!=SQLITE_OK || is_table ) return rc;
@@ -155,29 +148,28 @@ static int read_source_columns(
   return bloom_sql_end(row, rc);
 }
 
-/* Sets source->id_column if the only column of the PRIMARY KEY is the rowid.  SQLite's plan tells
-** that; the declaration does not: `INTEGER PRIMARY KEY DESC` is none, for example. */
-static int find_id_column(bloom_follower follower, bloom_source *source, int key){
-  static const char end[] = " USING INTEGER PRIMARY KEY (rowid=?)";
-  sqlite3_stmt *row;
-  const char *detail = NULL;
-  int rc = bloom_sql_row(follower.connection, &row, "EXPLAIN QUERY PLAN SELECT 1 FROM"
-                         " \"%w\".\"%w\" AS x WHERE x.\"%w\" = 1", follower.schema, source->name,
-                         source->list[key].name);
-  if( rc==SQLITE_ROW ) rc = bloom_sql_column_text(row, 3, &detail);
-  if( detail && strlen(detail)>=strlen(end)
-      && strcmp(detail + strlen(detail) - strlen(end), end)==0 ){
-    source->id_column = key;
-    source->list[key].is_not_null = 1;
-  }
-  return bloom_sql_end(row, rc);
-}
-
-/* Sets source->id_name to what the rowid is called. */
-static int find_id_name(bloom_follower follower, bloom_source *source){
+/* Sets source->id_column to key, the only column of the PRIMARY KEY, -1: there is none, if that is
+** the rowid; and source->id_name to what the rowid is called. */
+static int find_id(bloom_follower follower, bloom_source *source, int key){
   static const char *const names[] = {"rowid", "_rowid_", "oid"};
-  const char *name = source->id_column>=0 ? source->list[source->id_column].name : NULL;
+  const char *name = NULL;
   size_t i;
+  if( key>=0 ){
+    /* SQLite's plan tells; the declaration does not: `INTEGER PRIMARY KEY DESC` is no rowid. */
+    sqlite3_stmt *row;
+    const char *detail = NULL;
+    int rc = bloom_sql_row(follower.connection, &row, "EXPLAIN QUERY PLAN SELECT 1 FROM"
+                           " \"%w\".\"%w\" AS x WHERE x.\"%w\" = 1", follower.schema,
+                           source->name, source->list[key].name);
+    if( rc==SQLITE_ROW ) rc = bloom_sql_column_text(row, 3, &detail);
+    if( detail && sqlite3_strglob("* USING INTEGER PRIMARY KEY (rowid=[?])", detail)==0 ){
+      name = source->list[key].name;
+      source->id_column = key;
+      source->list[key].is_not_null = 1;
+    }
+    rc = bloom_sql_end(row, rc);
+    if( rc!=SQLITE_OK ) return rc;
+  }
   for(i=0; i<BLOOM_COUNT_OF(names) && name==NULL; i++){
     int rc;
     if( bloom_source_find(source, names[i])>=0 ) continue;
@@ -203,8 +195,7 @@ int bloom_source_read(
     source->is_partial = 1;
     rc = read_source_columns(follower, source, is_strict_type, &num_keys, &key);
   }
-  if( rc==SQLITE_OK && num_keys==1 ) rc = find_id_column(follower, source, key);
-  return rc==SQLITE_OK ? find_id_name(follower, source) : rc;
+  return rc==SQLITE_OK ? find_id(follower, source, num_keys==1 ? key : -1) : rc;
 }
 
 int bloom_source_is_rowid_name(const char *name){
@@ -222,46 +213,32 @@ int bloom_source_find(const bloom_source *source, const char *name){
 
 /* -- Defaults ----------------------------------------------------------------------------- */
 
-/* Returns 1 if an expression is constant: its tokens name no column, and call no function. */
-static int is_constant(const char *sql){
-  static const char digits[] = "0123456789abcdefABCDEFxX"; /* a name of these is no column */
-  bloom_token token, last = {.kind = 0};
-  for(token=bloom_token_first(sql); token.num_chars; token=bloom_token_after(token)){
-    if( token.kind=='a' ? strspn(token.text, digits)<token.num_chars
-        && !bloom_token_is(token, "true") && !bloom_token_is(token, "false")
-        : !strchr("'().+-", token.kind) ) return 0;
-    if( token.kind=='(' && last.kind=='a' ) return 0; /* a function */
-    last = token;
-  }
-  return 1;
-}
-
-/* Sets *text, to be freed, to the value of a DEFAULT as SQL.  SQLITE_NOTFOUND if it is no
-** constant. */
-static int constant_default(const char *sql, bloom_token first, char **text){
-  *text = NULL;
-  if( first.kind=='"' ){ /* a text to SQLite, which has no other token then */
-    char *word = bloom_token_unquoted(first);
-    if( word ) *text = sqlite3_mprintf("%Q", word);
-    sqlite3_free(word);
-  }else if( is_constant(sql) ){
-    *text = sqlite3_mprintf("%s\n", sql); /* its end may be a comment */
-  }else{
-    return SQLITE_NOTFOUND;
-  }
-  return *text ? SQLITE_OK : SQLITE_NOMEM;
-}
-
 int bloom_source_prepare_default(
   bloom_connection *connection, const char *sql, sqlite3_stmt **row
 ){
+  static const char digits[] = "0123456789abcdefABCDEFxX"; /* a name of these is no column */
   const bloom_token first = bloom_token_first(sql ? sql : "null");
-  char *text;
+  bloom_token token, last = {.kind = 0};
+  char *text = NULL;
   int rc;
   *row = NULL;
   if( bloom_token_is(first, "null") && bloom_token_after(first).num_chars==0 ) return SQLITE_OK;
-  rc = constant_default(sql, first, &text);
-  if( rc!=SQLITE_OK ) return rc;
+  if( first.kind=='"' ){ /* a text to SQLite, which has no other token then */
+    char *word = bloom_token_unquoted(first);
+    if( word ) text = sqlite3_mprintf("%Q", word);
+    sqlite3_free(word);
+  }else{
+    /* It is constant if its tokens name no column, and call no function. */
+    for(token=first; token.num_chars; token=bloom_token_after(token)){
+      if( token.kind=='a' ? strspn(token.text, digits)<token.num_chars
+          && !bloom_token_is(token, "true") && !bloom_token_is(token, "false")
+          : !strchr("'().+-", token.kind) ) return SQLITE_NOTFOUND;
+      if( token.kind=='(' && last.kind=='a' ) return SQLITE_NOTFOUND;
+      last = token;
+    }
+    text = sqlite3_mprintf("%s\n", sql); /* its end may be a comment */
+  }
+  if( text==NULL ) return SQLITE_NOMEM;
   /* v < '' for numbers alone.  typeof() would do, but SQLite returns SQLITE_ERROR if an authorizer
   ** denies a function, as it does if the DEFAULT is no constant. */
   rc = bloom_sql_prepare(connection, row,
