@@ -123,11 +123,6 @@ static size_t skip_sign(const char *text, size_t num_bytes, size_t i){
   return i<num_bytes && (text[i]=='+' || text[i]=='-') ? i + 1 : i;
 }
 
-/* Returns 1 if 19 significant digits are an INTEGER; the text begins with its sign. */
-static int fits_in_64_bits(const char *text, const char *end){
-  return memcmp(end - 19, *text=='-' ? "9223372036854775808" : "9223372036854775807", 19)<=0;
-}
-
 /* Finds the form of a text.  Source: sqlite.org/datatype3.html, section 3.4: blanks around a
 ** well-formed literal.  From 3.52 on a NUL ends the number, whatever follows. */
 static text_form form_of(const char *text, size_t num_bytes){
@@ -152,7 +147,9 @@ static text_form form_of(const char *text, size_t num_bytes){
   while( i<num_bytes && bloom_is_space(text[i]) ) i++;
   if( i<num_bytes ) return text[i]==0 ? FORM_NUMBER : FORM_TEXT;
   if( is_integer ){
-    return num_significant<=18 || (num_significant==19 && fits_in_64_bits(text + sign, text + end))
+    const char *largest = text[sign]=='-' ? "9223372036854775808" : "9223372036854775807";
+    return num_significant<=18
+        || (num_significant==19 && memcmp(text + end - 19, largest, 19)<=0)
       ? FORM_INTEGER : FORM_NUMBER;
   }
   return num_significant<=MAX_DECIMAL_DIGITS && num_exponent_digits<=MAX_EXPONENT_DIGITS
@@ -173,34 +170,18 @@ static void push_near(double real, int is_query, bloom_key_hashes *hashes){
   if( is_query ) push(hashes, bloom_hash_of_cell(real, bloom_last_cell(steps)));
 }
 
-/* Adds the hashes of infinity, whose text is no number. */
-static int push_infinity(bloom_equality rule, double real, bloom_key_hashes *hashes){
-  const char *text = real<0 ? "-Inf" : "Inf";
-  return real - real==0 ? SQLITE_OK : push_text(rule.collation, text, strlen(text), hashes);
-}
-
 static int can_hold_text(bloom_equality rule){
   return rule.kind==BLOOM_COLUMN_TEXT || rule.kind==BLOOM_COLUMN_ANY;
 }
 
-/* Pushes the number that the running SQLite reads from a text of this form.  A large one is pushed
-** as INTEGER and as REAL: sqlite3_value_numeric_type() would tell which it is, but crashes SQLite
-** 3.52.0 if called with a copy.  SQLITE_OK or SQLITE_NOMEM. */
-static int push_number_of_text(
-  bloom_equality rule, sqlite3_value *value, text_form form, int is_query, bloom_key_hashes *hashes
-){
-  /* Of a copy: to read a number changes a value, and others may read this one as TEXT. */
-  sqlite3_value *number = sqlite3_value_dup(value);
-  double real;
-  if( number==NULL ) return SQLITE_NOMEM;
-  real = sqlite3_value_double(number);
-  if( form==FORM_INTEGER
-   || (real>=-0x1p63 && real<=0x1p63 && !(real>-0x1p53 && real<0x1p53)) ){
-    push(hashes, bloom_parquet_hash_int64(sqlite3_value_int64(number)));
-  }
-  if( form!=FORM_INTEGER && can_hold_text(rule) ) push_near(real, is_query, hashes);
-  else push_real(real, hashes);
-  sqlite3_value_free(number);
+/* Reads a TEXT as a number as the running SQLite does: a copy of it, since that changes a value,
+** and others may read this one as TEXT.  SQLITE_OK or SQLITE_NOMEM. */
+static int read_number(sqlite3_value *value, double *real, sqlite3_int64 *integer){
+  sqlite3_value *copy = sqlite3_value_dup(value);
+  if( copy==NULL ) return SQLITE_NOMEM;
+  *real = sqlite3_value_double(copy);
+  *integer = sqlite3_value_int64(copy);
+  sqlite3_value_free(copy);
   return SQLITE_OK;
 }
 
@@ -211,15 +192,6 @@ static const char *text_of(sqlite3_value *value, size_t *num_bytes){
   return text;
 }
 
-/* Adds the hash of the value as the encoding has it. */
-static int push_value(sqlite3_value *value, bloom_key_hashes *hashes){
-  bloom_hash_value hash;
-  const bloom_key_kind kind = bloom_hash_of_key(&bloom_encoding_parquet, value, &hash);
-  if( kind==BLOOM_KEY_NOMEM ) return SQLITE_NOMEM;
-  if( kind!=BLOOM_KEY_NULL ) push(hashes, hash);
-  return SQLITE_OK;
-}
-
 static int push_text_key(
   bloom_equality rule, sqlite3_value *value, bloom_hash_use use, bloom_key_hashes *hashes
 ){
@@ -227,6 +199,8 @@ static int push_text_key(
   const char *text = text_of(value, &num_bytes);
   const text_form form = text ? form_of(text, num_bytes) : FORM_TEXT;
   const int is_long = form==FORM_NUMBER;
+  sqlite3_int64 integer;
+  double real;
   int rc = SQLITE_OK;
   if( text==NULL ) return SQLITE_NOMEM;
   if( form==FORM_TEXT || (is_long && use!=BLOOM_TO_STORE_NUMBER) ){
@@ -236,7 +210,17 @@ static int push_text_key(
   if( is_long && use==BLOOM_TO_LOOK_FOR_LITERAL && rule.kind==BLOOM_COLUMN_TEXT ) return rc;
   /* A long number is one, too: the other side may have numeric affinity and yet hold a TEXT, as a
   ** column of a compound SELECT does. */
-  return push_number_of_text(rule, value, form, use>=BLOOM_TO_LOOK_FOR, hashes);
+  rc = read_number(value, &real, &integer);
+  if( rc!=SQLITE_OK ) return rc;
+  /* A large one as INTEGER and as REAL: sqlite3_value_numeric_type() would tell which it is, but
+  ** crashes SQLite 3.52.0 if called with a copy. */
+  if( form==FORM_INTEGER
+   || (real>=-0x1p63 && real<=0x1p63 && !(real>-0x1p53 && real<0x1p53)) ){
+    push(hashes, bloom_parquet_hash_int64(integer));
+  }
+  if( form!=FORM_INTEGER && can_hold_text(rule) ) push_near(real, use>=BLOOM_TO_LOOK_FOR, hashes);
+  else push_real(real, hashes);
+  return SQLITE_OK;
 }
 
 int bloom_hashes_of_value(
@@ -245,7 +229,8 @@ int bloom_hashes_of_value(
 ){
   const int type = sqlite3_value_type(value), is_query = use>=BLOOM_TO_LOOK_FOR;
   const int is_real = type==SQLITE_FLOAT && can_hold_text(rule);
-  int rc;
+  bloom_hash_value hash;
+  bloom_key_kind kind;
   hashes->num_hashes = 0;
   hashes->is_maybe = is_query && is_real && bloom_db_has_few_digits(db);
   if( type==SQLITE_TEXT && rule.kind!=BLOOM_COLUMN_NONE ){
@@ -254,9 +239,12 @@ int bloom_hashes_of_value(
   if( is_real ){
     const double real = sqlite3_value_double(value);
     push_near(real, is_query, hashes);
-    return push_infinity(rule, real, hashes);
+    if( real - real==0 ) return SQLITE_OK;
+    return push_text(rule.collation, real<0 ? "-Inf" : "Inf", real<0 ? 4 : 3, hashes);
   }
-  rc = push_value(value, hashes);
+  kind = bloom_hash_of_key(&bloom_encoding_parquet, value, &hash);
+  if( kind==BLOOM_KEY_NOMEM ) return SQLITE_NOMEM;
+  if( kind!=BLOOM_KEY_NULL ) push(hashes, hash);
   if( is_query && type==SQLITE_INTEGER && rule.kind!=BLOOM_COLUMN_NONE ){
     const double real = (double)sqlite3_value_int64(value);
     /* An index on a REAL column is searched for the REAL next to an integer; up to 2^53 that is the
@@ -264,7 +252,7 @@ int bloom_hashes_of_value(
     if( can_hold_text(rule) ) push_near(real, 1, hashes);
     else push_real(real, hashes);
   }
-  return rc;
+  return SQLITE_OK;
 }
 
 int bloom_plain_text_hash(
@@ -319,34 +307,24 @@ int bloom_may_equal_number(sqlite3_value *value, int *is_number){
   return SQLITE_OK;
 }
 
-/* Sets *real to the REAL next to a number.  SQLITE_OK or SQLITE_NOMEM. */
-static int find_real(sqlite3_value *value, double *real){
-  sqlite3_value *number;
-  size_t num_bytes;
-  const char *text;
-  if( sqlite3_value_type(value)!=SQLITE_TEXT ){
-    *real = sqlite3_value_double(value);
-    return SQLITE_OK;
-  }
-  text = text_of(value, &num_bytes);
-  if( text==NULL ) return SQLITE_NOMEM;
-  if( is_text_of_infinity((const uint8_t *)text, num_bytes) ){
-    *real = text[0]=='-' ? -HUGE_VAL : HUGE_VAL;
-    return SQLITE_OK;
-  }
-  number = sqlite3_value_dup(value); /* others may read the value itself as TEXT */
-  if( number==NULL ) return SQLITE_NOMEM;
-  *real = sqlite3_value_double(number);
-  sqlite3_value_free(number);
-  return SQLITE_OK;
-}
-
 int bloom_cell_hashes(sqlite3_value *value, int is_query, bloom_key_hashes *hashes){
   uint64_t steps, cell, last;
-  double real = 0;
-  const int rc = find_real(value, &real);
+  double real;
   hashes->num_hashes = hashes->is_maybe = 0;
-  if( rc!=SQLITE_OK ) return rc;
+  if( sqlite3_value_type(value)!=SQLITE_TEXT ){
+    real = sqlite3_value_double(value);
+  }else{
+    size_t num_bytes;
+    sqlite3_int64 integer;
+    const char *text = text_of(value, &num_bytes);
+    if( text==NULL ) return SQLITE_NOMEM;
+    if( is_text_of_infinity((const uint8_t *)text, num_bytes) ){
+      real = text[0]=='-' ? -HUGE_VAL : HUGE_VAL;
+    }else{
+      const int rc = read_number(value, &real, &integer);
+      if( rc!=SQLITE_OK ) return rc;
+    }
+  }
   steps = bloom_steps_of(real);
   cell = is_query ? bloom_first_cell(steps) : bloom_cell_of(steps);
   last = is_query ? bloom_last_cell(steps) : cell;

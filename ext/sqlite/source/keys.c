@@ -144,22 +144,18 @@ void bloom_tuple_reader_end(bloom_tuple_reader *reader){
   reader->row = NULL;
 }
 
-/* Binds a value that is no BLOB: those have only one hash. */
-static int bind_value(sqlite3_stmt *row, const bloom_tuple_value *value){
-  if( value->tag==BLOOM_TUPLE_INTEGER ) return sqlite3_bind_int64(row, 1, value->integer);
-  if( value->tag==BLOOM_TUPLE_REAL ) return sqlite3_bind_double(row, 1, value->real);
-  return sqlite3_bind_text(row, 1, (const char *)value->bytes, (int)value->num_bytes,
-                           SQLITE_STATIC);
-}
-
-/* Hashes what SELECT ?1 makes of a value. */
+/* Hashes what SELECT ?1 makes of a value that is no BLOB: those have only one hash. */
 static int hash_selected_value(
   bloom_tuple_reader *reader, bloom_equality rule, const bloom_tuple_value *value,
   part_hashes *part, part_hashes *cells
 ){
   int rc = SQLITE_OK;
   if( reader->row==NULL ) rc = bloom_sql_prepare(reader->connection, &reader->row, "SELECT ?1");
-  if( rc==SQLITE_OK ) rc = bind_value(reader->row, value);
+  if( rc!=SQLITE_OK ) return rc;
+  if( value->tag==BLOOM_TUPLE_INTEGER ) rc = sqlite3_bind_int64(reader->row, 1, value->integer);
+  else if( value->tag==BLOOM_TUPLE_REAL ) rc = sqlite3_bind_double(reader->row, 1, value->real);
+  else rc = sqlite3_bind_text(reader->row, 1, (const char *)value->bytes, (int)value->num_bytes,
+                              SQLITE_STATIC);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(reader->connection, reader->row);
   if( rc==SQLITE_ROW ) {
     rc = hash_value(reader->connection->db, rule, sqlite3_column_value(reader->row, 0),
@@ -238,59 +234,50 @@ static int hash_columns(
   return SQLITE_OK;
 }
 
-/* Sets the hashes to look for a tuple by. */
-static int hash_tuple(
-  const bloom_key_rules *rules, bloom_tuple_reader *reader, sqlite3_value *tuple,
-  bloom_combined_hashes *hashes
-){
-  const uint8_t *bytes, *end;
-  size_t num_bytes;
-  int rc;
-  if( sqlite3_value_type(tuple)==SQLITE_NULL ) return SQLITE_OK;
-  hashes->is_invalid = hashes->is_maybe = 1;
-  if( sqlite3_value_type(tuple)!=SQLITE_BLOB ) return SQLITE_OK;
-  bytes = sqlite3_value_blob(tuple);
-  num_bytes = (size_t)sqlite3_value_bytes(tuple);
-  if( bytes==NULL || bloom_tuple_num_values(bytes, num_bytes)!=rules->num_columns ){
-    return SQLITE_OK;
-  }
-  hashes->is_invalid = hashes->is_maybe = 0;
-  end = bytes + num_bytes;
-  rc = hash_plain_tuple(rules, reader, bytes, end, hashes);
-  if( rc!=SQLITE_OK || hashes->num_hashes>0 ) return rc;
-  if( !reader->connection->is_running ){
-    return hash_columns(rules, reader, NULL, bytes, end, hashes);
-  }
-  hashes->is_maybe = 1; /* SQL cannot run now */
-  hashes->first = bloom_xxh64(bytes, num_bytes);
-  return SQLITE_OK;
-}
-
 /* -- Keys -------------------------------------------------------------------------------------- */
 
 int bloom_hashes_of_key(
   const bloom_key_rules *rules, bloom_tuple_reader *reader, bloom_key_values key,
   bloom_combined_hashes *hashes
 ){
-  bloom_equality rule = {BLOOM_COLUMN_NONE, BLOOM_COLLATION_BINARY};
-  bloom_key_hashes few = {.num_hashes = 0};
-  int rc;
+  const uint8_t *bytes;
+  size_t num_bytes;
+  int i, rc;
   hashes->num_hashes = hashes->is_maybe = hashes->is_invalid = 0;
-  if( rules->num_columns>1 && key.parts ){
-    int i;
+  if( rules->num_columns<2 ){
+    bloom_equality rule = {BLOOM_COLUMN_NONE, BLOOM_COLLATION_BINARY};
+    bloom_key_hashes few = {.num_hashes = 0};
+    if( rules->num_columns==1 ) rule = rules->columns[0];
+    rc = bloom_hashes_of_value(reader ? reader->connection->db : NULL, rule, key.value,
+                               reader ? BLOOM_TO_LOOK_FOR : BLOOM_TO_STORE, &few);
+    if( rc!=SQLITE_OK ) return rc;
+    hashes->is_maybe = few.is_maybe;
+    hashes->num_hashes = few.num_hashes;
+    hashes->first = few.hashes[0];
+    memcpy(hashes->hashes, few.hashes, (size_t)few.num_hashes * sizeof(few.hashes[0]));
+    return SQLITE_OK;
+  }
+  if( key.parts ){
     for(i=0; i<rules->num_columns; i++){
       if( sqlite3_value_type(key.parts[i])==SQLITE_NULL ) return SQLITE_OK;
     }
     return hash_columns(rules, reader, key.parts, NULL, NULL, hashes);
   }
-  if( rules->num_columns>1 ) return hash_tuple(rules, reader, key.value, hashes);
-  if( rules->num_columns==1 ) rule = rules->columns[0];
-  rc = bloom_hashes_of_value(reader ? reader->connection->db : NULL, rule, key.value,
-                             reader ? BLOOM_TO_LOOK_FOR : BLOOM_TO_STORE, &few);
-  if( rc!=SQLITE_OK ) return rc;
-  hashes->is_maybe = few.is_maybe;
-  hashes->num_hashes = few.num_hashes;
-  hashes->first = few.hashes[0];
-  memcpy(hashes->hashes, few.hashes, (size_t)few.num_hashes * sizeof(few.hashes[0]));
+  if( sqlite3_value_type(key.value)==SQLITE_NULL ) return SQLITE_OK;
+  hashes->is_invalid = hashes->is_maybe = 1;
+  if( sqlite3_value_type(key.value)!=SQLITE_BLOB ) return SQLITE_OK;
+  bytes = sqlite3_value_blob(key.value);
+  num_bytes = (size_t)sqlite3_value_bytes(key.value);
+  if( bytes==NULL || bloom_tuple_num_values(bytes, num_bytes)!=rules->num_columns ){
+    return SQLITE_OK;
+  }
+  hashes->is_invalid = hashes->is_maybe = 0;
+  rc = hash_plain_tuple(rules, reader, bytes, bytes + num_bytes, hashes);
+  if( rc!=SQLITE_OK || hashes->num_hashes>0 ) return rc;
+  if( !reader->connection->is_running ){
+    return hash_columns(rules, reader, NULL, bytes, bytes + num_bytes, hashes);
+  }
+  hashes->is_maybe = 1; /* SQL cannot run now */
+  hashes->first = bloom_xxh64(bytes, num_bytes);
   return SQLITE_OK;
 }
