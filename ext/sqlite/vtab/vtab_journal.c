@@ -85,17 +85,6 @@ void bloom_vtab_close_journal(bloom_vtab *vtab){
   vtab->checked_compiled = 0;
 }
 
-/* Returns 0 if a row behind the first one lacks its key, or a part of it.  Triggers write no NULL:
-** it was put there, or an authorizer that answers SQLITE_IGNORE hides the key from this
-** connection. */
-static int has_key(const bloom_vtab *vtab, sqlite3_stmt *row){
-  int i;
-  for(i=0; i<vtab->layout.rules.num_columns; i++){
-    if( sqlite3_column_type(row, FIRST_KEY_COLUMN + i)==SQLITE_NULL ) return 0;
-  }
-  return 1;
-}
-
 /* Bits of r that are those of the row before, and the others. */
 #define LINK_BITS 24
 #define LINK_MASK (((uint64_t)1 << LINK_BITS) - 1)
@@ -107,14 +96,19 @@ static int has_mark(const bloom_vtab *vtab, sqlite3_stmt *row){
 }
 
 /* Returns 1 if a row is, is_first, the journal's first one as the layout means it; else, if it may
-** be the one behind the row with rowid last and r last_mark. */
+** be the one behind the row with rowid last and r last_mark.  Triggers write no NULL: it was put
+** there, or an authorizer that answers SQLITE_IGNORE hides the key from this connection. */
 static int is_next(
   const bloom_vtab *vtab, sqlite3_stmt *row, int is_first, sqlite3_int64 last,
   sqlite3_int64 last_mark
 ){
   const uint64_t mark = (uint64_t)sqlite3_column_int64(row, MARK);
+  int i;
   if( is_first ) return (sqlite3_int64)mark==vtab->layout.journal_mark;
-  if( sqlite3_column_int64(row, ROWID) - 1!=last || !has_key(vtab, row) ) return 0;
+  if( sqlite3_column_int64(row, ROWID) - 1!=last ) return 0;
+  for(i=0; i<vtab->layout.rules.num_columns; i++){
+    if( sqlite3_column_type(row, FIRST_KEY_COLUMN + i)==SQLITE_NULL ) return 0;
+  }
   return !vtab->layout.has_chain || (sqlite3_column_type(row, MARK)==SQLITE_INTEGER
       && (mark & LINK_MASK)==((uint64_t)last_mark >> LINK_BITS & LINK_MASK));
 }
@@ -154,24 +148,22 @@ static int add_rows(bloom_vtab *vtab, sqlite3_stmt *row){
   return SQLITE_OK;
 }
 
-/* Returns 1 if the pages have all rows before the first known one: merges took no fewer rows than
-** when that one was the journal's first. */
-static int have_earlier_rows(const bloom_vtab *vtab){
-  const bloom_vtab_unmerged *unmerged = &vtab->unmerged;
+/* Finds the last known row that is in the journal, and forgets those behind it.  Sets *row to the
+** statement that has read it, and has those behind it next, to be reset.  SQLITE_NOTFOUND if what
+** is known is not what the journal has, or no row tells. */
+static int find_last_row(bloom_vtab *vtab, sqlite3_stmt **row){
+  bloom_vtab_unmerged *unmerged = &vtab->unmerged;
   const uint64_t num_taken = vtab->layout.num_taken - unmerged->num_taken;
-  if( vtab->layout.journal_mark==unmerged->rows[0].mark ) return 1;
-  return unmerged->num_taken>0 && vtab->layout.num_taken>=unmerged->num_taken
-      /* else there is memory for many keys that the pages have, too */
-      && 4 * num_taken<=3 * unmerged->num_rows + FEW_ROWS;
-}
-
-/* Finds the last known row that is in the journal: *number.  Sets *row to the statement that has
-** read it, and has those behind it next.  SQLITE_NOTFOUND where no row tells. */
-static int find_last_row(bloom_vtab *vtab, sqlite3_stmt **row, size_t *number){
-  const bloom_vtab_unmerged *unmerged = &vtab->unmerged;
   const sqlite3_int64 lowest = unmerged->lowest_rowid;
   sqlite3_int64 last = lowest + (sqlite3_int64)unmerged->num_rows - 1;
-  int rc = find_rows(vtab, last, row);
+  size_t number;
+  int rc;
+  /* The pages have all rows before the first known one if merges took no fewer rows than when that
+  ** one was the journal's first.  If many more, most of what is known is in the pages, too. */
+  if( vtab->layout.journal_mark!=unmerged->rows[0].mark
+      && (unmerged->num_taken==0 || vtab->layout.num_taken<unmerged->num_taken
+          || 4 * num_taken>3 * unmerged->num_rows + FEW_ROWS) ) return SQLITE_NOTFOUND;
+  rc = find_rows(vtab, last, row);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, *row);
   if( rc==SQLITE_DONE ){
     /* A ROLLBACK took it: is the row that the journal ends with known? */
@@ -182,45 +174,30 @@ static int find_last_row(bloom_vtab *vtab, sqlite3_stmt **row, size_t *number){
     if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, *row);
   }
   if( rc!=SQLITE_ROW ) return rc==SQLITE_DONE ? SQLITE_NOTFOUND : rc;
-  *number = (size_t)((uint64_t)last - (uint64_t)lowest);
-  return *number<unmerged->num_rows && sqlite3_column_int64(*row, ROWID)==last
-      && sqlite3_column_int64(*row, MARK)==unmerged->rows[*number].mark
-    ? SQLITE_OK : SQLITE_NOTFOUND;
-}
-
-/* Adds the rows that came since the last one that is known.  SQLITE_NOTFOUND if what is known is
-** not what the journal has, SQLITE_EMPTY as add_rows(). */
-static int read_newest(bloom_vtab *vtab){
-  bloom_vtab_unmerged *unmerged = &vtab->unmerged;
-  sqlite3_stmt *row = NULL;
-  size_t number = 0;
-  int rc = have_earlier_rows(vtab) ? find_last_row(vtab, &row, &number) : SQLITE_NOTFOUND;
-  if( rc==SQLITE_OK ){
-    const size_t num_hashes = unmerged->rows[number].num_hashes;
-    assert(number<unmerged->num_rows && num_hashes<=unmerged->hashes.num_hashes);
-    unmerged->num_rows = number + 1;
-    while( unmerged->hashes.num_hashes>num_hashes ){ /* those of rows that are gone */
-      bloom_hash_set_remove(&unmerged->hashes, unmerged->order[unmerged->hashes.num_hashes - 1]);
-    }
-    rc = add_rows(vtab, row);
+  number = (size_t)((uint64_t)last - (uint64_t)lowest);
+  if( number>=unmerged->num_rows || sqlite3_column_int64(*row, ROWID)!=last
+      || sqlite3_column_int64(*row, MARK)!=unmerged->rows[number].mark ) return SQLITE_NOTFOUND;
+  assert(unmerged->rows[number].num_hashes<=unmerged->hashes.num_hashes);
+  unmerged->num_rows = number + 1;
+  while( unmerged->hashes.num_hashes>unmerged->rows[number].num_hashes ){
+    bloom_hash_set_remove(&unmerged->hashes, unmerged->order[unmerged->hashes.num_hashes - 1]);
   }
-  sqlite3_reset(row);
-  return rc;
+  return SQLITE_OK;
 }
 
 int bloom_vtab_read_journal(bloom_vtab *vtab, int *is_intact){
-  int rc = SQLITE_NOTFOUND;
+  sqlite3_stmt *row = NULL;
+  int rc = vtab->unmerged.is_known ? find_last_row(vtab, &row) : SQLITE_NOTFOUND;
   assert(vtab->args.table && vtab->has_layout);
-  if( vtab->unmerged.is_known ) rc = read_newest(vtab);
-  if( rc==SQLITE_NOTFOUND ){
-    sqlite3_stmt *row;
+  if( rc==SQLITE_NOTFOUND ){ /* all rows are read */
+    sqlite3_reset(row);
     forget_journal(vtab);
     vtab->unmerged.num_taken = vtab->layout.num_taken;
     rc = find_rows(vtab, INT64_MIN, &row);
-    if( rc==SQLITE_OK ) rc = add_rows(vtab, row);
-    sqlite3_reset(row);
   }
-  assert(rc!=SQLITE_NOTFOUND); /* what was just forgotten cannot be another journal's */
+  if( rc==SQLITE_OK ) rc = add_rows(vtab, row);
+  sqlite3_reset(row);
+  assert(rc!=SQLITE_NOTFOUND);
   *is_intact = rc==SQLITE_OK;
   if( rc!=SQLITE_OK ) forget_journal(vtab);
   return rc==SQLITE_EMPTY ? SQLITE_OK : rc;
