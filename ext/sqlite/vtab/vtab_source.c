@@ -44,18 +44,26 @@ static int num_kinds(int num_columns){
   return num_columns>1 ? NUM_TRIGGER_KINDS : AFTER_UPDATE;
 }
 
-/* Appends the condition that the row has a key; is_update: and that it is another one: typeof() is
-** compared as well, since 1 = 1.0, but as texts they differ.  For several columns it is one CASE,
-** since a program may limit the depth of expressions to 10, and a chain of OR is deeper. */
-static void append_when(sqlite3_str *sql, const bloom_vtab_args *args, int is_update){
+/* Returns the text that a trigger has in sqlite_schema, to be freed. */
+static char *trigger_sql(
+  const bloom_vtab *vtab, const char *name, const bloom_vtab_args *args, int kind, int form
+){
   const int is_one = args->num_columns==1;
+  sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
   int i;
-  if( !is_one ) sqlite3_str_appendall(sql, "CASE");
+  sqlite3_str_appendf(sql, "CREATE TRIGGER \"%w\" %s", name, filter_triggers[kind].event);
+  for(i=0; form==WITH_CHAIN && kind!=BEFORE_INSERT && i<args->num_columns; i++){
+    sqlite3_str_appendf(sql, "%s\"%w\"", i ? ", " : " OF ", args->columns[i]);
+  }
+  /* The row has a key, and after an UPDATE another one: typeof() is compared as well, since 1 = 1.0,
+  ** but as texts they differ.  For several columns it is one CASE, since a program may limit the
+  ** depth of expressions to 10, and a chain of OR is deeper. */
+  sqlite3_str_appendf(sql, " ON \"%w\" WHEN %s", args->table, is_one ? "" : "CASE");
   for(i=0; i<args->num_columns; i++){
     sqlite3_str_appendf(sql, is_one ? "new.\"%w\" IS NOT NULL" : " WHEN new.\"%w\" IS NULL THEN 0",
                         args->columns[i]);
   }
-  for(i=0; is_update && i<args->num_columns; i++){
+  for(i=0; kind!=BEFORE_INSERT && form!=OF_EACH_UPDATE && i<args->num_columns; i++){
     const char *column = args->columns[i];
     sqlite3_str_appendf(sql, is_one
         ? " AND (old.\"%w\" COLLATE BINARY IS NOT new.\"%w\" OR typeof(old.\"%w\") <>"
@@ -64,21 +72,7 @@ static void append_when(sqlite3_str *sql, const bloom_vtab_args *args, int is_up
         " typeof(new.\"%w\") THEN 1",
       column, column, column, column);
   }
-  if( !is_one ) sqlite3_str_appendall(sql, is_update ? " ELSE 0 END" : " ELSE 1 END");
-}
-
-/* Returns the text that a trigger has in sqlite_schema, to be freed. */
-static char *trigger_sql(
-  const bloom_vtab *vtab, const char *name, const bloom_vtab_args *args, int kind, int form
-){
-  sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
-  int i;
-  sqlite3_str_appendf(sql, "CREATE TRIGGER \"%w\" %s", name, filter_triggers[kind].event);
-  for(i=0; form==WITH_CHAIN && kind!=BEFORE_INSERT && i<args->num_columns; i++){
-    sqlite3_str_appendf(sql, "%s\"%w\"", i ? ", " : " OF ", args->columns[i]);
-  }
-  sqlite3_str_appendf(sql, " ON \"%w\" WHEN ", args->table);
-  append_when(sql, args, kind!=BEFORE_INSERT && form!=OF_EACH_UPDATE);
+  if( !is_one ) sqlite3_str_appendf(sql, " ELSE %d END", kind==BEFORE_INSERT || form==OF_EACH_UPDATE);
   sqlite3_str_appendf(sql, " BEGIN INSERT INTO \"%w_new\"%s VALUES (", vtab->name,
                       vtab->journal_columns);
   for(i=0; i<args->num_columns; i++) sqlite3_str_appendf(sql, "new.\"%w\", ", args->columns[i]);
@@ -93,19 +87,6 @@ static char *trigger_sql(
 
 /* -- Reading ------------------------------------------------------------------------------- */
 
-/* Appends the columns in VALUES (new."a", new."b", random()) to args.  SQLITE_NOTFOUND if they are
-** fewer. */
-static int read_columns(bloom_token action, int num_columns, bloom_vtab_args *args){
-  bloom_token token = bloom_token_find(action, "VALUES");
-  while( args->num_columns<num_columns ){
-    token = bloom_token_after_new(token);
-    if( !bloom_token_is_name(token) ) return SQLITE_NOTFOUND;
-    args->columns[args->num_columns] = bloom_token_unquoted(token);
-    if( args->columns[args->num_columns++]==NULL ) return SQLITE_NOMEM;
-  }
-  return SQLITE_OK;
-}
-
 static int is_own_table(const void *data, const char *suffix, const char *columns){
   const bloom_vtab *vtab = data;
   return sqlite3_stricmp(suffix, "_new")==0 && strcmp(columns, vtab->journal_columns)==0;
@@ -117,53 +98,41 @@ bloom_follower bloom_vtab_follower(bloom_vtab *vtab){
                           vtab->args.table ? NUM_TRIGGER_KINDS : 0, is_own_table, vtab};
 }
 
-/* Sets *form to the one whose text a trigger has; -1: it has another text. */
-static int find_form(
-  const bloom_vtab *vtab, const bloom_trigger *trigger, const bloom_vtab_args *args, int *form
-){
-  for(*form=NUM_FORMS-1; *form>=0; --*form){
-    char *text = trigger_sql(vtab, trigger->name, args, trigger->kind, *form);
-    const int has_memory = text!=NULL, is_same = text && strcmp(text, trigger->sql)==0;
-    sqlite3_free(text);
-    if( !has_memory ) return SQLITE_NOMEM;
-    if( is_same ) break;
-  }
-  return SQLITE_OK;
-}
-
 /* Sets *triggers by the filter's own triggers, which are on one table. */
 static int read_own_triggers(
   const bloom_vtab *vtab, const bloom_triggers *own, bloom_vtab_triggers *triggers
 ){
+  bloom_vtab_args *args = &triggers->args;
+  /* The columns are those in VALUES (new."a", new."b", random()). */
+  bloom_token token = bloom_token_find(bloom_trigger_action(own->rows[0].sql), "VALUES");
   unsigned seen = 0;
-  int i, form, are_known = 1;
-  int rc = read_columns(bloom_trigger_action(own->rows[0].sql), vtab->args.num_columns,
-                        &triggers->args);
-  if( rc!=SQLITE_OK ) return rc==SQLITE_NOTFOUND ? SQLITE_OK : rc; /* somebody changed it */
-  triggers->args.table = sqlite3_mprintf("%s", own->rows[0].table);
-  if( triggers->args.table==NULL ) return SQLITE_NOMEM;
+  int i, are_known = 1;
+  while( args->num_columns<vtab->args.num_columns ){
+    token = bloom_token_after_new(token);
+    if( !bloom_token_is_name(token) ) return SQLITE_OK; /* somebody changed it */
+    args->columns[args->num_columns] = bloom_token_unquoted(token);
+    if( args->columns[args->num_columns++]==NULL ) return SQLITE_NOMEM;
+  }
+  args->table = sqlite3_mprintf("%s", own->rows[0].table);
+  if( args->table==NULL ) return SQLITE_NOMEM;
   triggers->are_newest = triggers->are_of_each_update = 1;
-  for(i=0; i<own->num_rows && rc==SQLITE_OK; i++){
-    rc = find_form(vtab, &own->rows[i], &triggers->args, &form);
-    are_known &= form>=0;
+  for(i=0; i<own->num_rows; i++){
+    const bloom_trigger *trigger = &own->rows[i];
+    int form = NUM_FORMS, is_same = 0;
+    while( !is_same && --form>=0 ){
+      char *text = trigger_sql(vtab, trigger->name, args, trigger->kind, form);
+      if( text==NULL ) return SQLITE_NOMEM;
+      is_same = strcmp(text, trigger->sql)==0;
+      sqlite3_free(text);
+    }
+    are_known &= is_same;
     triggers->are_newest &= form==WITH_CHAIN;
-    if( own->rows[i].kind!=BEFORE_INSERT ) triggers->are_of_each_update &= form==OF_EACH_UPDATE;
-    seen |= 1u << own->rows[i].kind;
+    if( trigger->kind!=BEFORE_INSERT ) triggers->are_of_each_update &= form==OF_EACH_UPDATE;
+    seen |= 1u << trigger->kind;
   }
   are_known &= seen==(1u << num_kinds(vtab->args.num_columns)) - 1;
   triggers->doubt = are_known ? BLOOM_VTAB_CERTAIN : BLOOM_VTAB_NO_TRIGGERS;
-  return rc;
-}
-
-/* Returns the doubt about the journal and the guard. */
-static bloom_vtab_doubt doubt_of_journal(const bloom_follow *found){
-  if( found->num_tables==0 ){
-    return found->has_other_triggers || found->has_other_objects ? BLOOM_VTAB_OTHER_JOURNAL
-      : BLOOM_VTAB_NO_JOURNAL;
-  }
-  if( found->has_other_triggers || found->has_other_objects ) return BLOOM_VTAB_HAS_OTHERS;
-  if( !found->has_guard ) return BLOOM_VTAB_NO_GUARD;
-  return found->is_made_again ? BLOOM_VTAB_OLD_GUARD : BLOOM_VTAB_CERTAIN;
+  return SQLITE_OK;
 }
 
 int bloom_vtab_read_triggers(bloom_vtab *vtab, bloom_vtab_triggers *triggers){
@@ -175,7 +144,14 @@ int bloom_vtab_read_triggers(bloom_vtab *vtab, bloom_vtab_triggers *triggers){
   if( rc==SQLITE_OK && found.are_on_one_table ){
     rc = read_own_triggers(vtab, &found.own, triggers);
   }
-  if( !triggers->doubt ) triggers->doubt = doubt_of_journal(&found);
+  if( !triggers->doubt ){
+    if( found.num_tables==0 ) triggers->doubt = BLOOM_VTAB_NO_JOURNAL;
+    else if( !found.has_guard ) triggers->doubt = BLOOM_VTAB_NO_GUARD;
+    else if( found.is_made_again ) triggers->doubt = BLOOM_VTAB_OLD_GUARD;
+    if( found.has_other_triggers || found.has_other_objects ){
+      triggers->doubt = found.num_tables==0 ? BLOOM_VTAB_OTHER_JOURNAL : BLOOM_VTAB_HAS_OTHERS;
+    }
+  }
   bloom_follow_free(&found);
   return rc;
 }
@@ -205,17 +181,6 @@ void bloom_vtab_args_free(bloom_vtab_args *args){
   memset(args, 0, sizeof(*args));
 }
 
-/* Fails because triggers do not see a column's values as they are stored; what says why. */
-static int refuse_column(
-  bloom_vtab *vtab, const bloom_source *source, const bloom_source_column *column, const char *what
-){
-  return BLOOM_VTAB_FAIL(vtab, "bloom: column %s of table %s %s; use bloom_build(), or a filter of"
-                               " your own and triggers: CREATE VIRTUAL TABLE f USING bloom();"
-                               " CREATE TRIGGER f_insert AFTER INSERT ON %s BEGIN INSERT INTO"
-                               " f(key) VALUES (new.%s); END; and the same AFTER UPDATE",
-                         column->name, source->name, what, source->name, column->name);
-}
-
 /* Replaces *name, to be freed, by a copy of other. */
 static int replace_name(char **name, const char *other){
   char *copy = sqlite3_mprintf("%s", other);
@@ -225,92 +190,70 @@ static int replace_name(char **name, const char *other){
   return SQLITE_OK;
 }
 
-/* Sets *column to a key's column, and *name to its name as the schema has it. */
-static int find_key_column(
-  bloom_vtab *vtab, const bloom_source *source, char **name, const bloom_source_column **column
+/* Reads a column of the key: its name as the schema has it, its rule of `=`, and its DEFAULT.  Fails
+** where triggers do not see its values as they are stored. */
+static int read_key_column(
+  bloom_vtab *vtab, const bloom_source *source, bloom_vtab_args *args, int i,
+  bloom_vtab_layout *layout
 ){
-  int number = bloom_source_find(source, *name);
-  const bloom_source_column *found;
-  if( number<0 && bloom_source_is_rowid_name(*name) ){
+  bloom_equality *rule = &layout->rules.columns[i];
+  const bloom_source_column *column;
+  const char *name = args->columns[i], *text, *what = NULL;
+  int number = bloom_source_find(source, name), has_default = 0, rc;
+  if( number<0 && bloom_source_is_rowid_name(name) ){
     number = source->id_column;
     if( number<0 ) return BLOOM_VTAB_FAIL(vtab, "bloom: a filter has no rowids: SQLite may choose"
                                                 " one after triggers have run, and VACUUM may"
                                                 " change it");
   }
   if( number<0 ){
-    return BLOOM_VTAB_FAIL(vtab, "bloom: there is no column %s in table %s", *name, source->name);
+    return BLOOM_VTAB_FAIL(vtab, "bloom: there is no column %s in table %s", name, source->name);
   }
-  found = *column = &source->list[number];
+  column = &source->list[number];
+  text = column->default_value;
   if( number==source->id_column ){
-    return refuse_column(vtab, source, found, "is the rowid, which SQLite may choose after triggers"
-                                              " have run, and which is looked up fast");
+    what = "is the rowid, which SQLite may choose after triggers have run, and which is looked up"
+           " fast";
+  }else if( column->is_generated ){
+    what = "is generated, and may change after triggers have run";
+  }else{
+    sqlite3_stmt *row;
+    rc = bloom_source_prepare_default(vtab->connection, text, &row);
+    has_default = row!=NULL;
+    sqlite3_finalize(row);
+    if( rc==SQLITE_NOTFOUND ){
+      what = "has a DEFAULT that is no constant, which OR REPLACE may store after triggers have"
+             " run";
+    }else if( has_default && args->num_columns>1 ){
+      what = "has a DEFAULT, which OR REPLACE may store after triggers have run, and cannot be in a"
+             " key of several columns";
+    }else if( rc!=SQLITE_OK ){
+      return rc;
+    }
   }
-  if( found->is_generated ){
-    return refuse_column(vtab, source, found, "is generated, and may change after triggers have"
-                                              " run");
+  if( what ){
+    return BLOOM_VTAB_FAIL(vtab, "bloom: column %s of table %s %s; use bloom_build(), or a filter of"
+                                 " your own and triggers: CREATE VIRTUAL TABLE f USING bloom();"
+                                 " CREATE TRIGGER f_insert AFTER INSERT ON %s BEGIN INSERT INTO"
+                                 " f(key) VALUES (new.%s); END; and the same AFTER UPDATE",
+                           column->name, source->name, what, source->name, column->name);
   }
-  return replace_name(name, found->name);
-}
-
-/* Sets the column's rule of `=`. */
-static int find_equality(
-  bloom_vtab *vtab, const bloom_source *source, const bloom_source_column *column,
-  bloom_equality *rule
-){
   rule->kind = column->kind;
-  if( bloom_collation_named(column->collation, &rule->collation) ) return SQLITE_OK;
-  return BLOOM_VTAB_FAIL(vtab, "bloom: column %s of table %s has collation %s, and a filter cannot"
-                               " know which values it takes for equal; it knows BINARY, NOCASE and"
-                               " RTRIM", column->name, source->name, column->collation);
-}
-
-/* Fails if the DEFAULT cannot be foreseen; else sets args->default_value and its checksum. */
-static int check_default(
-  bloom_vtab *vtab, const bloom_source *source, const bloom_source_column *column,
-  bloom_vtab_args *args, bloom_vtab_layout *layout
-){
-  const char *text = column->default_value;
-  sqlite3_stmt *row;
-  int rc = bloom_source_prepare_default(vtab->connection, text, &row);
-  const int has_value = row!=NULL;
-  sqlite3_finalize(row);
-  if( rc==SQLITE_NOTFOUND ){
-    return refuse_column(vtab, source, column, "has a DEFAULT that is no constant, which OR REPLACE"
-                                               " may store after triggers have run");
+  if( !bloom_collation_named(column->collation, &rule->collation) ){
+    return BLOOM_VTAB_FAIL(vtab, "bloom: column %s of table %s has collation %s, and a filter cannot"
+                                 " know which values it takes for equal; it knows BINARY, NOCASE"
+                                 " and RTRIM", column->name, source->name, column->collation);
   }
-  if( rc!=SQLITE_OK || !has_value ) return rc;
-  if( args->num_columns>1 ){
-    return refuse_column(vtab, source, column, "has a DEFAULT, which OR REPLACE may store after"
-                                               " triggers have run, and cannot be in a key of"
-                                               " several columns");
-  }
+  rc = replace_name(&args->columns[i], column->name);
+  if( rc!=SQLITE_OK || !has_default ) return rc;
   layout->default_checksum = bloom_xxh64((const uint8_t *)text, strlen(text));
   return replace_name(&args->default_value, text);
 }
 
-/* Sets args->has_namesake. */
-static int find_namesakes(bloom_vtab *vtab, const bloom_source *source, bloom_vtab_args *args){
-  const bloom_vtab_args *made = &vtab->args;
-  sqlite3_int64 has_table = 0;
-  int i, rc = SQLITE_OK;
-  args->has_namesake = 0;
-  for(i=0; i<args->num_columns; i++){
-    args->has_namesake |= sqlite3_stricmp(args->columns[i], made->columns[i])!=0
-      && bloom_source_find(source, made->columns[i])>=0;
-  }
-  if( sqlite3_stricmp(args->table, made->table)!=0 ){
-    /* No SQL function is called: where an authorizer denies one, SQLite returns SQLITE_ERROR, as it
-    ** does where a table is gone. */
-    rc = bloom_sql_integer(vtab->connection, &has_table, "SELECT EXISTS(SELECT 1"
-                           " FROM \"%w\".sqlite_master WHERE type IN ('table', 'view')"
-                           " AND name = %Q COLLATE NOCASE)", vtab->schema, made->table);
-  }
-  args->has_namesake |= has_table!=0;
-  return rc;
-}
-
 int bloom_vtab_read_source(bloom_vtab *vtab, bloom_vtab_args *args, bloom_vtab_layout *layout){
+  const bloom_vtab_args *made = &vtab->args;
   bloom_source source;
+  sqlite3_int64 has_namesake = 0;
   int i, rc = bloom_source_read(bloom_vtab_follower(vtab), args->table, 1, &source);
   if( rc==SQLITE_OK ) rc = replace_name(&args->table, source.name);
   sqlite3_free(args->default_value);
@@ -320,13 +263,20 @@ int bloom_vtab_read_source(bloom_vtab *vtab, bloom_vtab_args *args, bloom_vtab_l
   layout->default_checksum = 0;
   layout->rules.num_columns = args->num_columns;
   for(i=0; i<args->num_columns && rc==SQLITE_OK; i++){
-    const bloom_source_column *column = NULL;
-    rc = find_key_column(vtab, &source, &args->columns[i], &column);
-    if( rc!=SQLITE_OK ) break;
-    rc = find_equality(vtab, &source, column, &layout->rules.columns[i]);
-    if( rc==SQLITE_OK ) rc = check_default(vtab, &source, column, args, layout);
+    rc = read_key_column(vtab, &source, args, i, layout);
   }
-  if( rc==SQLITE_OK ) rc = find_namesakes(vtab, &source, args);
+  if( rc==SQLITE_OK && sqlite3_stricmp(args->table, made->table)!=0 ){
+    /* No SQL function is called: where an authorizer denies one, SQLite returns SQLITE_ERROR, as it
+    ** does where a table is gone. */
+    rc = bloom_sql_integer(vtab->connection, &has_namesake, "SELECT EXISTS(SELECT 1"
+                           " FROM \"%w\".sqlite_master WHERE type IN ('table', 'view')"
+                           " AND name = %Q COLLATE NOCASE)", vtab->schema, made->table);
+  }
+  for(i=0; i<args->num_columns && rc==SQLITE_OK; i++){
+    has_namesake |= sqlite3_stricmp(args->columns[i], made->columns[i])!=0
+      && bloom_source_find(&source, made->columns[i])>=0;
+  }
+  args->has_namesake = has_namesake!=0;
   bloom_source_free(&source);
   return bloom_vtab_failure(vtab, rc);
 }
@@ -402,30 +352,12 @@ static int find_schema_doubt(bloom_vtab *vtab){
   return rc;
 }
 
-/* Sets vtab->doubt, if a version is not that of the last check.  Where only TEMP's is another, only
-** TEMP is checked: its tables come and go more often. */
-static int check_versions(bloom_vtab *vtab, sqlite3_int64 version, sqlite3_int64 temp_version){
-  const int is_temp = sqlite3_stricmp(vtab->schema, "temp")==0;
-  const int is_same = vtab->is_checked && vtab->checked_version==version
-    && !bloom_database_may_be_swapped(vtab->connection->db, vtab->schema);
-  int rc = SQLITE_OK;
-  if( is_same && vtab->checked_temp_version==temp_version ) return SQLITE_OK;
-  vtab->is_checked = 0;
-  if( !is_same ) rc = bloom_vtab_read_layout(vtab);
-  if( rc==SQLITE_OK && !is_same ) rc = find_schema_doubt(vtab);
-  vtab->doubt = vtab->schema_doubt;
-  if( rc==SQLITE_OK && !vtab->doubt && !is_temp ) rc = check_temp(vtab);
-  vtab->is_checked = rc==SQLITE_OK;
-  vtab->checked_version = version;
-  vtab->checked_temp_version = temp_version;
-  return rc;
-}
-
-/* Sets vtab->doubt, if a schema has changed since the last check, and vtab->is_uncommitted. */
+/* Sets vtab->doubt, if a schema has changed since the last check, and vtab->is_uncommitted.  Where
+** only TEMP's has, only TEMP is checked: its tables come and go more often. */
 static int check_schema(bloom_vtab *vtab){
   bloom_connection *connection = vtab->connection;
   sqlite3_int64 version = 0, temp_version = 0, is_uncommitted = 0;
-  int rc;
+  int is_same, rc;
   if( vtab->args.table==NULL ) return SQLITE_OK;
   if( connection->is_running ){ /* it cannot be read now */
     vtab->is_checked = 0;
@@ -440,11 +372,22 @@ static int check_schema(bloom_vtab *vtab){
     rc = bloom_sql_integer(connection, &is_uncommitted, "PRAGMA read_uncommitted");
   }
   vtab->is_uncommitted = is_uncommitted!=0;
-  if( rc==SQLITE_OK ) rc = check_versions(vtab, version, temp_version);
-  vtab->is_current = rc==SQLITE_OK;
+  is_same = vtab->is_checked && vtab->checked_version==version
+    && !bloom_database_may_be_swapped(connection->db, vtab->schema);
+  if( rc==SQLITE_OK && !(is_same && vtab->checked_temp_version==temp_version) ){
+    vtab->is_checked = 0;
+    if( !is_same ) rc = bloom_vtab_read_layout(vtab);
+    if( rc==SQLITE_OK && !is_same ) rc = find_schema_doubt(vtab);
+    vtab->doubt = vtab->schema_doubt;
+    if( rc==SQLITE_OK && !vtab->doubt && sqlite3_stricmp(vtab->schema, "temp")!=0 ){
+      rc = check_temp(vtab);
+    }
+    vtab->checked_version = version;
+    vtab->checked_temp_version = temp_version;
+  }
+  vtab->is_checked = vtab->is_current = rc==SQLITE_OK;
   vtab->checked_compiled = bloom_vtab_num_compiled(vtab);
   if( rc==SQLITE_OK ) return rc;
-  vtab->is_checked = 0;
   vtab->doubt = (rc & 0xff)==SQLITE_AUTH ? BLOOM_VTAB_DENIED_SCHEMA : BLOOM_VTAB_UNREADABLE_SCHEMA;
   return bloom_vtab_failure(vtab, rc);
 }
