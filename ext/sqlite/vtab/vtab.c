@@ -158,24 +158,6 @@ static int is_own_column(const char *name, int num_parts){
   return 0;
 }
 
-static int vtab_declare(sqlite3 *db, const char *name, int num_parts){
-  sqlite3_str *sql = sqlite3_str_new(db);
-  char *schema;
-  int i, rc;
-  sqlite3_str_appendall(sql, "CREATE TABLE x(");
-  for(i=1; i<=num_parts; i++) sqlite3_str_appendf(sql, "key_%d BLOB HIDDEN, ", i);
-  for(i=0; i<BLOOM_VTAB_COMMAND; i++){
-    sqlite3_str_appendf(sql, "%s %s, ", vtab_columns[i].name, vtab_columns[i].type);
-  }
-  sqlite3_str_appendf(sql, "\"%w\" BLOB HIDDEN)", name);
-  schema = sqlite3_str_finish(sql);
-  if( schema==NULL ) return SQLITE_NOMEM;
-  rc = sqlite3_declare_vtab(db, schema);
-  sqlite3_free(schema);
-  if( rc==SQLITE_OK ) sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
-  return rc;
-}
-
 /* Ends a method: outside of a cursor the reader would outlive the statement. */
 static int vtab_end(bloom_vtab *vtab, int rc){
   rc = bloom_vtab_failure(vtab, rc);
@@ -205,11 +187,9 @@ static int vtab_connect(
   sqlite3 *db, void *connection, int num_args, const char *const *args, sqlite3_vtab **result,
   char **error
 ){
-  bloom_vtab *vtab;
-  int rc;
-  vtab = sqlite3_malloc64(sizeof(*vtab));
+  bloom_vtab *vtab = bloom_malloc_zeros(sizeof(*vtab));
+  int i, num_parts, rc;
   if( vtab==NULL ) return SQLITE_NOMEM;
-  memset(vtab, 0, sizeof(*vtab));
   vtab->connection = connection;
   vtab->schema = sqlite3_mprintf("%s", args[1]);
   vtab->file = bloom_database_file(db, args[1]);
@@ -220,10 +200,24 @@ static int vtab_connect(
   vtab->journal_columns = bloom_vtab_journal_columns(vtab);
   if( rc==SQLITE_OK && !(vtab->schema && vtab->name && vtab->quoted_name && vtab->pages
       && vtab->journal_columns) ) rc = SQLITE_NOMEM;
-  if( rc==SQLITE_OK && is_own_column(vtab->name, bloom_vtab_num_parts(vtab)) ){
+  num_parts = bloom_vtab_num_parts(vtab);
+  if( rc==SQLITE_OK && is_own_column(vtab->name, num_parts) ){
     rc = bloom_fail_vtab(error, NAME_OF_COLUMN, vtab->name);
   }
-  if( rc==SQLITE_OK ) rc = vtab_declare(db, vtab->name, bloom_vtab_num_parts(vtab));
+  if( rc==SQLITE_OK ){
+    sqlite3_str *sql = sqlite3_str_new(db);
+    char *declaration;
+    sqlite3_str_appendall(sql, "CREATE TABLE x(");
+    for(i=1; i<=num_parts; i++) sqlite3_str_appendf(sql, "key_%d BLOB HIDDEN, ", i);
+    for(i=0; i<BLOOM_VTAB_COMMAND; i++){
+      sqlite3_str_appendf(sql, "%s %s, ", vtab_columns[i].name, vtab_columns[i].type);
+    }
+    sqlite3_str_appendf(sql, "\"%w\" BLOB HIDDEN)", vtab->name);
+    declaration = sqlite3_str_finish(sql);
+    rc = declaration ? sqlite3_declare_vtab(db, declaration) : SQLITE_NOMEM;
+    sqlite3_free(declaration);
+  }
+  if( rc==SQLITE_OK ) sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
   if( rc==SQLITE_OK ) *result = &vtab->base;
   else vtab_disconnect(&vtab->base);
   return rc;
@@ -264,24 +258,6 @@ static int rename_table(const bloom_vtab *vtab, const char *new_name, const char
                        vtab->schema, vtab->name, suffix, new_name, suffix);
 }
 
-/* Renames the journal.  SQLite does so as under PRAGMA legacy_alter_table here, so triggers are
-** made again.  Where they were in doubt they only go, the guard with them: a writer would not find
-** the journal. */
-static int rename_journal(bloom_vtab *vtab, const char *new_name){
-  bloom_vtab renamed = *vtab;
-  bloom_vtab_triggers triggers;
-  int rc = bloom_vtab_read_triggers(vtab, &triggers);
-  renamed.name = sqlite3_mprintf("%s", new_name);
-  if( renamed.name==NULL ) rc = SQLITE_NOMEM;
-  if( rc==SQLITE_OK ) rc = bloom_follow_drop(bloom_vtab_follower(vtab), 0);
-  if( rc==SQLITE_OK ) rc = rename_table(vtab, new_name, "_new");
-  if( rc==SQLITE_OK && !vtab->doubt ) rc = bloom_vtab_create_triggers(&renamed, &triggers.args, 0);
-  bloom_vtab_args_free(&triggers.args);
-  sqlite3_free(renamed.name);
-  vtab->is_checked = 0;
-  return rc;
-}
-
 static int vtab_rename(sqlite3_vtab *base, const char *new_name){
   bloom_vtab *vtab = bloom_vtab_of(base);
   int rc;
@@ -289,8 +265,23 @@ static int vtab_rename(sqlite3_vtab *base, const char *new_name){
     return BLOOM_VTAB_FAIL(vtab, NAME_OF_COLUMN, new_name);
   }
   rc = bloom_vtab_open(vtab, vtab->args.table ? BLOOM_VTAB_DOUBT : BLOOM_VTAB_PLACE);
-  if( rc==SQLITE_OK ) rc = bloom_vtab_check_names(vtab, NULL, 1);
-  if( rc==SQLITE_OK && vtab->args.table ) rc = rename_journal(vtab, new_name);
+  if( rc==SQLITE_OK ) rc = bloom_vtab_check_names(vtab, 1, NULL);
+  if( rc==SQLITE_OK && vtab->args.table ){
+    /* SQLite renames the journal as under PRAGMA legacy_alter_table here, so triggers are made
+    ** again.  Where they were in doubt they only go, the guard with them: a writer would not find
+    ** the journal. */
+    bloom_vtab renamed = *vtab;
+    bloom_vtab_triggers triggers;
+    rc = bloom_vtab_read_triggers(vtab, &triggers);
+    renamed.name = sqlite3_mprintf("%s", new_name);
+    if( renamed.name==NULL ) rc = SQLITE_NOMEM;
+    if( rc==SQLITE_OK ) rc = bloom_follow_drop(bloom_vtab_follower(vtab), 0);
+    if( rc==SQLITE_OK ) rc = rename_table(vtab, new_name, "_new");
+    if( rc==SQLITE_OK && !vtab->doubt ) rc = bloom_vtab_create_triggers(&renamed, &triggers.args, 0);
+    bloom_vtab_args_free(&triggers.args);
+    sqlite3_free(renamed.name);
+    vtab->is_checked = 0;
+  }
   if( rc==SQLITE_OK ){
     bloom_vtab_close_reader(vtab);
     rc = rename_table(vtab, new_name, "_pages");
@@ -300,32 +291,13 @@ static int vtab_rename(sqlite3_vtab *base, const char *new_name){
 
 /* -- Writing ------------------------------------------------------------------------------- */
 
-/* Adds a key to a standalone filter. */
-static int insert_key(bloom_vtab *vtab, sqlite3_value **columns){
-  int i, rc;
-  for(i=0; i<BLOOM_VTAB_COMMAND; i++){
-    if( i!=BLOOM_VTAB_KEY && sqlite3_value_type(columns[i])!=SQLITE_NULL ){
-      return BLOOM_VTAB_FAIL(vtab, "bloom: column %s of %s cannot be written, only key",
-                             vtab_columns[i].name, vtab->name);
-    }
-  }
-  rc = bloom_vtab_open(vtab, BLOOM_VTAB_PLACE);
-  if( rc!=SQLITE_OK ) return rc;
-  if( vtab->args.table==NULL ){
-    return bloom_vtab_add_key(vtab, (bloom_key_values){.value = columns[BLOOM_VTAB_KEY]});
-  }
-  rc = bloom_vtab_read_layout(vtab); /* it says what to do with one of bloom 1.1 */
-  if( rc!=SQLITE_OK ) return rc;
-  return BLOOM_VTAB_FAIL(vtab, "bloom: keys of %s come from its source table alone", vtab->name);
-}
-
 /* Runs a command, or adds a key; args: old rowid, new rowid, columns */
 static int vtab_update(
   sqlite3_vtab *base, int num_args, sqlite3_value **args, sqlite3_int64 *rowid
 ){
   bloom_vtab *vtab = bloom_vtab_of(base);
   sqlite3_value **columns = args + 2 + bloom_vtab_num_parts(vtab);
-  int rc;
+  int i, rc;
   if( num_args==1 || sqlite3_value_type(args[0])!=SQLITE_NULL ){
     return BLOOM_VTAB_FAIL(vtab, "bloom: rows of %s cannot be deleted or changed: a Bloom filter"
                                  " cannot forget a key; INSERT INTO %s(%s) VALUES ('%s') forgets"
@@ -336,8 +308,23 @@ static int vtab_update(
                              : "all of them");
   }
   *rowid = sqlite3_last_insert_rowid(vtab->connection->db);
-  rc = sqlite3_value_type(columns[BLOOM_VTAB_COMMAND])!=SQLITE_NULL
-    ? bloom_command_run(base, columns[BLOOM_VTAB_COMMAND]) : insert_key(vtab, columns);
+  if( sqlite3_value_type(columns[BLOOM_VTAB_COMMAND])!=SQLITE_NULL ){
+    rc = bloom_command_run(base, columns[BLOOM_VTAB_COMMAND]);
+  }else{
+    for(i=0; i<BLOOM_VTAB_COMMAND; i++){
+      if( i==BLOOM_VTAB_KEY || sqlite3_value_type(columns[i])==SQLITE_NULL ) continue;
+      return BLOOM_VTAB_FAIL(vtab, "bloom: column %s of %s cannot be written, only key",
+                             vtab_columns[i].name, vtab->name);
+    }
+    rc = bloom_vtab_open(vtab, BLOOM_VTAB_PLACE);
+    if( rc==SQLITE_OK && vtab->args.table==NULL ){
+      rc = bloom_vtab_add_key(vtab, (bloom_key_values){.value = columns[BLOOM_VTAB_KEY]});
+    }else if( rc==SQLITE_OK ){
+      rc = bloom_vtab_read_layout(vtab); /* it says what to do with one of bloom 1.1 */
+      if( rc==SQLITE_OK ) rc = BLOOM_VTAB_FAIL(vtab, "bloom: keys of %s come from its source table"
+                                                     " alone", vtab->name);
+    }
+  }
   sqlite3_set_last_insert_rowid(vtab->connection->db, *rowid);
   return vtab_end(vtab, rc);
 }

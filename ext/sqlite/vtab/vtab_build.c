@@ -17,65 +17,59 @@
 
 #include "../../core/parquet/parquet.h"
 
-/* -- What was left ------------------------------------------------------------------------- */
+#define PAGES_COLUMNS "(bytes BLOB)"
 
-/* Finds which tables with the names and the texts of the filter's are there. */
-static int find_tables(bloom_vtab *vtab, bloom_vtab_left *found){
-  const int rc = bloom_sql_find_table(vtab->connection, vtab->schema, vtab->name, "_pages",
-                                      BLOOM_VTAB_PAGES_COLUMNS, &found->are_own_pages);
-  return rc!=SQLITE_OK ? rc
-    : bloom_sql_find_table(vtab->connection, vtab->schema, vtab->name, "_new",
-                           vtab->journal_columns, &found->is_own_journal);
-}
+/* -- What is in the way -------------------------------------------------------------------- */
 
-/* Sets *is_own to whether pages that are there were left by a filter: they have no row, or the
-** layout of a filter with as many columns. */
-static int check_left_pages(bloom_vtab *vtab, int *is_own, int *has_keys){
-  sqlite3_int64 has_rows = 0;
+/* Checks tables with the names and the texts of the filter's that CREATE finds, in a copy without
+** virtual tables for example.  *are_own_pages: they have no row, or the layout of a filter with as
+** many columns, *has_keys.  *is_own_journal: it has no row, or the first one has a number alone, or
+** a trigger of the filter's writes to it. */
+static int check_left(bloom_vtab *vtab, int *are_own_pages, int *is_own_journal, int *has_keys){
+  const char *key = vtab->args.num_columns>1 ? "key_1" : "key";
+  sqlite3_int64 has_rows = 0, has_mark = 1;
   int rc = SQLITE_OK;
   *has_keys = 0;
-  if( *is_own ){
+  if( *are_own_pages ){
     rc = bloom_sql_integer(vtab->connection, &has_rows, "SELECT 1 FROM \"%w\".\"%w\" LIMIT 1",
                            vtab->schema, vtab->pages);
   }
-  if( rc!=SQLITE_OK || !has_rows ) return rc;
-  rc = bloom_vtab_read_layout(vtab);
-  bloom_vtab_close_reader(vtab);
-  *is_own = *has_keys = rc==SQLITE_OK;
-  if( rc!=SQLITE_ERROR && rc!=SQLITE_CORRUPT_VTAB ) return rc;
-  bloom_forget_message(&vtab->base);
-  return SQLITE_OK;
-}
-
-/* Sets *is_own to whether a journal that is there was left by a filter: it has no row, or the first
-** one has a number alone, or a trigger of the filter's writes to it. */
-static int check_left_journal(bloom_vtab *vtab, int *is_own){
-  const char *key = vtab->args.num_columns>1 ? "key_1" : "key";
-  sqlite3_int64 has_mark = 1;
-  bloom_follow follow;
-  int rc = SQLITE_OK;
-  if( vtab->args.table==NULL ) *is_own = 0;
-  if( *is_own ){
+  if( rc==SQLITE_OK && has_rows ){
+    rc = bloom_vtab_read_layout(vtab);
+    bloom_vtab_close_reader(vtab);
+    *are_own_pages = *has_keys = rc==SQLITE_OK;
+    if( rc==SQLITE_ERROR || rc==SQLITE_CORRUPT_VTAB ){
+      bloom_forget_message(&vtab->base);
+      rc = SQLITE_OK;
+    }
+  }
+  if( rc==SQLITE_OK && *is_own_journal ){
     rc = bloom_sql_integer(vtab->connection, &has_mark, "SELECT typeof(r) = 'integer' AND %s IS"
                            " NULL FROM \"%w\".\"%w_new\" ORDER BY rowid LIMIT 1", key, vtab->schema,
                            vtab->name);
   }
-  if( rc!=SQLITE_OK || has_mark ) return rc;
-  rc = bloom_follow_read(bloom_vtab_follower(vtab), &follow);
-  *is_own = follow.own.num_rows>0;
-  bloom_follow_free(&follow);
+  if( rc==SQLITE_OK && !has_mark ){
+    bloom_follow follow;
+    rc = bloom_follow_read(bloom_vtab_follower(vtab), &follow);
+    *is_own_journal = follow.own.num_rows>0;
+    bloom_follow_free(&follow);
+  }
   return rc;
 }
 
-/* -- What is in the way -------------------------------------------------------------------- */
-
-int bloom_vtab_check_names(bloom_vtab *vtab, const bloom_vtab_left *left, int is_rename){
+int bloom_vtab_check_names(bloom_vtab *vtab, int is_rename, int *has_keys){
   bloom_follower follower = bloom_vtab_follower(vtab);
   const char *name = vtab->name;
-  bloom_vtab_left found = {0};
-  const int rc = left ? SQLITE_OK : find_tables(vtab, &found);
-  if( left ) found = *left;
-  else if( vtab->args.table==NULL ) found.is_own_journal = 1; /* it needs none */
+  int are_own_pages, is_own_journal = 0;
+  int rc = bloom_sql_find_table(vtab->connection, vtab->schema, name, "_pages",
+                                PAGES_COLUMNS, &are_own_pages);
+  if( vtab->args.table==NULL ){
+    is_own_journal = has_keys==NULL; /* it needs none */
+  }else if( rc==SQLITE_OK ){
+    rc = bloom_sql_find_table(vtab->connection, vtab->schema, name, "_new", vtab->journal_columns,
+                              &is_own_journal);
+  }
+  if( rc==SQLITE_OK && has_keys ) rc = check_left(vtab, &are_own_pages, &is_own_journal, has_keys);
   if( rc!=SQLITE_OK ) return rc;
   if( is_rename ) follower.num_triggers = 0;
   return bloom_obstacles_refuse(follower, sqlite3_mprintf(
@@ -83,19 +77,33 @@ int bloom_vtab_check_names(bloom_vtab *vtab, const bloom_vtab_left *left, int is
     " OR (%d AND type <> 'trigger' AND name = '%q_new' COLLATE NOCASE)"
     " OR (%d AND type = 'index' AND tbl_name COLLATE NOCASE IN ('%q_pages', '%q_new')"
       " AND name NOT BETWEEN 'sqlite_autoindex' AND 'sqlite_autoindex~')",
-    !found.are_own_pages, name, !found.is_own_journal, name, !is_rename, name, name), left!=NULL);
+    !are_own_pages, name, !is_own_journal, name, !is_rename, name, name), has_keys!=NULL);
 }
 
 /* -- Filling ------------------------------------------------------------------------------ */
 
-/* Fails if the pages are more than the database may have, or larger than the connection allows:
-** before anything is changed. */
-static int check_room(bloom_vtab *vtab, const bloom_vtab_layout *layout){
-  sqlite3_int64 max_pages = 0;
+/* Fails, before anything is changed, if the pages are more than the database may have, or larger
+** than the connection allows.  is_create: also if no filter has the rate or the capacity that was
+** asked for; a merge of a table that has grown must not fail so. */
+static int check_size(bloom_vtab *vtab, const bloom_vtab_layout *layout, int is_create){
+  const sqlite3_int64 capacity = layout->layers[0].capacity;
   const sqlite3_int64 num_pages = (sqlite3_int64)bloom_vtab_num_pages(layout, 0);
   const int row_bytes = bloom_vtab_page_bytes(layout, 0, 0) + BLOOM_LAYOUT_BYTES; /* of either */
   const int max_bytes = sqlite3_limit(vtab->connection->db, SQLITE_LIMIT_LENGTH, -1);
+  sqlite3_int64 max_pages = 0;
+  double best_rate;
   int rc;
+  if( is_create && vtab->args.size<1 && !bloom_encoding_parquet.min_bits_per_key_x10(
+      vtab->args.size, (uint64_t)capacity, &best_rate) ){
+    /* Rounded up, never down: it is a promise. */
+    return BLOOM_VTAB_FAIL(vtab, "bloom: bits_per_key %.15g is out of reach of a filter with room"
+                                 " for %lld keys; %.3g is in reach", vtab->args.size, capacity,
+                           best_rate * 1.01);
+  }
+  if( is_create && capacity<vtab->args.capacity ){
+    return BLOOM_VTAB_FAIL(vtab, "bloom: capacity %lld is out of reach with bits_per_key %.15g; %lld"
+                                 " is in reach", vtab->args.capacity, vtab->args.size, capacity);
+  }
   if( max_bytes<row_bytes ){
     rc = BLOOM_VTAB_FAIL(vtab, "bloom: %s needs rows of %d bytes, and SQLITE_LIMIT_LENGTH is %d",
                          vtab->name, row_bytes, max_bytes);
@@ -106,23 +114,6 @@ static int check_room(bloom_vtab *vtab, const bloom_vtab_layout *layout){
   if( rc!=SQLITE_OK || num_pages<=max_pages ) return rc;
   return BLOOM_VTAB_FAIL(vtab, "bloom: %s needs %lld pages, and its database may have %lld at most",
                          vtab->name, num_pages, max_pages);
-}
-
-/* Fails if no filter has the rate or the capacity that was asked for.  CREATE alone checks it: a
-** merge of a table that has grown must not fail. */
-static int check_reach(bloom_vtab *vtab, const bloom_vtab_layout *layout){
-  const sqlite3_int64 capacity = layout->layers[0].capacity;
-  double best_rate;
-  if( vtab->args.size<1 && !bloom_encoding_parquet.min_bits_per_key_x10(vtab->args.size,
-      (uint64_t)capacity, &best_rate) ){
-    /* Rounded up, never down: it is a promise. */
-    return BLOOM_VTAB_FAIL(vtab, "bloom: bits_per_key %.15g is out of reach of a filter with room"
-                                 " for %lld keys; %.3g is in reach", vtab->args.size, capacity,
-                           best_rate * 1.01);
-  }
-  if( capacity>=vtab->args.capacity ) return SQLITE_OK;
-  return BLOOM_VTAB_FAIL(vtab, "bloom: capacity %lld is out of reach with bits_per_key %.15g; %lld"
-                               " is in reach", vtab->args.capacity, vtab->args.size, capacity);
 }
 
 /* Fails if an authorizer hides a column of the key by SQLITE_IGNORE: SQLite compiles a NULL in its
@@ -223,8 +214,7 @@ static int fill(
   if( rc!=SQLITE_OK ) return rc;
   bloom_vtab_add_layer(vtab, layout,
                        2 * num_keys>vtab->args.capacity ? 2 * num_keys : vtab->args.capacity);
-  if( is_create ) rc = check_reach(vtab, layout);
-  if( rc==SQLITE_OK ) rc = check_room(vtab, layout);
+  rc = check_size(vtab, layout, is_create);
   if( rc!=SQLITE_OK ) return rc;
   bloom_vtab_close_reader(vtab);
   rc = bloom_sql_run(vtab->connection, "DELETE FROM \"%w\".\"%w\"", vtab->schema, vtab->pages);
@@ -267,17 +257,13 @@ static int refuse_mid_write(bloom_vtab *vtab, const char *done, const char *hint
 
 static int create_pages(bloom_vtab *vtab){
   return bloom_sql_run(vtab->connection, "CREATE TABLE IF NOT EXISTS \"%w\".\"%w\""
-                       BLOOM_VTAB_PAGES_COLUMNS, vtab->schema, vtab->pages);
+                       PAGES_COLUMNS, vtab->schema, vtab->pages);
 }
 
 int bloom_vtab_make(bloom_vtab *vtab){
   bloom_vtab_args *args = vtab->args.table ? &vtab->args : NULL;
   bloom_vtab_layout layout = {.num_layers = 0};
-  bloom_vtab_left left = {0}; /* what CREATE takes over */
-  int have_keys, rc = find_tables(vtab, &left);
-  if( rc==SQLITE_OK ) rc = check_left_pages(vtab, &left.are_own_pages, &have_keys);
-  if( rc==SQLITE_OK ) rc = check_left_journal(vtab, &left.is_own_journal);
-  if( rc==SQLITE_OK ) rc = bloom_vtab_check_names(vtab, &left, 0);
+  int have_keys, rc = bloom_vtab_check_names(vtab, 0, &have_keys);
   if( rc!=SQLITE_OK ) return bloom_vtab_failure(vtab, rc);
   /* They are the only copy of these keys. */
   if( have_keys && args==NULL ) return SQLITE_OK;
@@ -302,7 +288,7 @@ int bloom_vtab_make(bloom_vtab *vtab){
 ** read the schema anew in the middle of a later statement. */
 int bloom_vtab_drop(bloom_vtab *vtab){
   static const char *const suffixes[] = {"_pages", "_guard" /* of bloom 1.1 */, "_new"};
-  const char *columns[] = {BLOOM_VTAB_PAGES_COLUMNS, "(unused)", vtab->journal_columns};
+  const char *columns[] = {PAGES_COLUMNS, "(unused)", vtab->journal_columns};
   const int num_tables = vtab->args.table ? 3 : 1;
   int i, rc = SQLITE_OK;
   for(i=0; i<num_tables && rc==SQLITE_OK; i++){
@@ -320,16 +306,6 @@ static int fail_in_doubt(bloom_vtab *vtab, bloom_vtab_doubt doubt){
   return text ? BLOOM_VTAB_FAIL(vtab, "bloom: %s: %z", vtab->name, text) : SQLITE_NOMEM;
 }
 
-/* Returns 1 if a 'merge' must not take a source for the filter's: another has the name of the
-** triggers' table by now; or no trigger tells which one it was, and its columns are not the
-** layout's. */
-static int is_source_unproven(
-  const bloom_vtab *vtab, bloom_vtab_doubt doubt, const bloom_vtab_layout *source
-){
-  if( doubt!=BLOOM_VTAB_NO_SOURCE ) return doubt==BLOOM_VTAB_HAS_NAMESAKE;
-  return !vtab->has_layout || !bloom_vtab_has_same_key(source, &vtab->layout);
-}
-
 /* Makes the filter anew from the source that its triggers name or, without triggers, CREATE; as a
 ** 'merge' only if that is provably the same.  Refuses before it changes anything, as within BEGIN
 ** nothing would be rolled back.  is_damaged: tables and triggers are made anew, too.  is_healing:
@@ -343,7 +319,7 @@ static int rebuild(bloom_vtab *vtab, int is_merge, int is_damaged, int is_healin
   assert(vtab->args.table);
   bloom_forget_message(&vtab->base);
   bloom_vtab_close_reader(vtab);
-  rc = bloom_vtab_check_names(vtab, NULL, 0);
+  rc = bloom_vtab_check_names(vtab, 0, NULL);
   if( rc==SQLITE_OK && is_damaged ) rc = create_pages(vtab);
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_triggers(vtab, &triggers);
   if( rc==SQLITE_OK ){
@@ -353,7 +329,10 @@ static int rebuild(bloom_vtab *vtab, int is_merge, int is_damaged, int is_healin
     }
     rc = bloom_vtab_read_source(vtab, args, &layout);
     if( rc==SQLITE_OK && !doubt && args->has_namesake ) doubt = BLOOM_VTAB_HAS_NAMESAKE;
-    if( rc==SQLITE_OK && is_merge && is_source_unproven(vtab, doubt, &layout) ){
+    /* No trigger tells which source it was, and its columns are not the layout's; or another table
+    ** has the name of the triggers' by now. */
+    if( rc==SQLITE_OK && is_merge && (doubt==BLOOM_VTAB_HAS_NAMESAKE
+        || (doubt && !(vtab->has_layout && bloom_vtab_has_same_key(&layout, &vtab->layout)))) ){
       bloom_vtab_args_free(&triggers.args);
       return fail_in_doubt(vtab, doubt);
     }
@@ -403,20 +382,6 @@ int bloom_vtab_delete_all(sqlite3_vtab *base){
   return rc==SQLITE_OK ? fill(vtab, NULL, &layout, 0) : rc;
 }
 
-/* Sets *wants_room to whether all keys need more room than there is, and now is the time to make
-** it. */
-static int find_room(bloom_vtab *vtab, int *wants_room){
-  sqlite3_int64 num_rows = 0;
-  int is_mid_write = 1, rc = bloom_vtab_count_unmerged(vtab, &num_rows);
-  *wants_room = 0;
-  if( rc!=SQLITE_OK || num_rows<=vtab->layout.layers[0].capacity - vtab->layout.num_filled ){
-    return rc;
-  }
-  rc = bloom_sql_may_be_mid_write(vtab->connection, &is_mid_write);
-  *wants_room = !is_mid_write;
-  return rc;
-}
-
 /* A plain 'merge' looks at the headers of so many pages, for damage: 1 ms. */
 #define FEW_PAGES 1024
 
@@ -427,19 +392,23 @@ static int find_room(bloom_vtab *vtab, int *wants_room){
 static int merge_keys(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_doubt *doubt){
   bloom_vtab_layout layout;
   bloom_vtab_batch batch = {.vtab = vtab, .layout = &layout};
-  bloom_vtab_page_header sums;
-  int wants_room = 0, rc = SQLITE_OK;
+  int rc = SQLITE_OK;
   assert(vtab->args.table && max_rows>=0 && !*doubt);
   /* What look-ups met of damage, and of a filter with few pages all of it, but for blocks. */
   if( bloom_connection_knows_damage(vtab->connection, vtab->layout.number) ) return SQLITE_NOTFOUND;
   if( max_rows==0 ){
+    bloom_vtab_page_header sums;
+    sqlite3_int64 num_rows = 0;
+    int is_mid_write = 0, needs_room;
     if( bloom_vtab_num_pages(&vtab->layout, 0)<=FEW_PAGES ){
       rc = bloom_vtab_read_layer(vtab, &vtab->layout, 0, &sums, NULL);
     }
-    if( rc==SQLITE_OK ) rc = find_room(vtab, &wants_room);
+    if( rc==SQLITE_OK ) rc = bloom_vtab_count_unmerged(vtab, &num_rows);
+    needs_room = num_rows>vtab->layout.layers[0].capacity - vtab->layout.num_filled;
+    if( rc==SQLITE_OK && needs_room ) rc = bloom_sql_may_be_mid_write(vtab->connection, &is_mid_write);
+    if( rc!=SQLITE_OK ) return rc;
+    if( needs_room && !is_mid_write ) return rebuild(vtab, 1, 0, 0);
   }
-  if( rc!=SQLITE_OK ) return rc;
-  if( wants_room ) return rebuild(vtab, 1, 0, 0);
   layout = vtab->layout;
   bloom_vtab_close_reader(vtab);
   rc = set_merged_at(vtab, &layout);
@@ -498,36 +467,28 @@ static int heal_rows(bloom_vtab *vtab, sqlite3_int64 max_rows){
   return rc==SQLITE_NOTFOUND ? rebuild(vtab, 1, 1, 1) : rc;
 }
 
-/* Heals a filter that is in doubt, or damaged, as rc says then.  In a trigger, or while another
-** statement writes, it does nothing and does not fail: rows of the source may be mid write. */
-static int heal(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_doubt doubt, int rc){
-  int is_mid_write;
-  const int mid_rc = bloom_sql_may_be_mid_write(vtab->connection, &is_mid_write);
-  assert(doubt ? rc==SQLITE_OK : rc==SQLITE_CORRUPT_VTAB);
-  if( mid_rc!=SQLITE_OK || is_mid_write ){
-    bloom_forget_message(&vtab->base);
-    return mid_rc;
-  }
-  if( doubt && doubt<BLOOM_VTAB_NO_SOURCE ) return fail_in_doubt(vtab, doubt);
-  rc = SQLITE_OK;
-  if( max_rows==0 || doubt!=BLOOM_VTAB_HEALING ) rc = rebuild(vtab, 1, !doubt, max_rows>0);
-  return rc==SQLITE_OK && max_rows>0 ? heal_rows(vtab, max_rows) : rc;
-}
-
 int bloom_vtab_merge(sqlite3_vtab *base, sqlite3_int64 max_rows){
   bloom_vtab *vtab = bloom_vtab_of(base);
-  bloom_vtab_doubt doubt;
-  int rc;
+  bloom_vtab_doubt doubt = BLOOM_VTAB_CERTAIN;
+  int is_mid_write, rc;
   if( vtab->args.table==NULL ){
     return BLOOM_VTAB_FAIL(vtab, "bloom: %s has no source table, so there is nothing to merge",
                            vtab->name);
   }
   rc = bloom_vtab_open(vtab, BLOOM_VTAB_DOUBT);
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_layout(vtab);
-  doubt = rc==SQLITE_OK ? bloom_vtab_doubt_of_merge(vtab) : BLOOM_VTAB_CERTAIN;
+  if( rc==SQLITE_OK ) doubt = bloom_vtab_doubt_of_merge(vtab);
   if( rc==SQLITE_OK && !doubt ) rc = bloom_vtab_failure(vtab, merge_keys(vtab, max_rows, &doubt));
-  if( doubt || (rc==SQLITE_CORRUPT_VTAB && !vtab->connection->is_running) ){
-    rc = heal(vtab, max_rows, doubt, rc);
+  if( !doubt && (rc!=SQLITE_CORRUPT_VTAB || vtab->connection->is_running) ) return rc;
+  assert(doubt ? rc==SQLITE_OK : rc==SQLITE_CORRUPT_VTAB);
+  /* It is in doubt, or damaged.  In a trigger, or while another statement writes, this does nothing
+  ** and does not fail: rows of the source may be mid write. */
+  rc = bloom_sql_may_be_mid_write(vtab->connection, &is_mid_write);
+  if( rc!=SQLITE_OK || is_mid_write ){
+    bloom_forget_message(&vtab->base);
+    return rc;
   }
-  return rc;
+  if( doubt && doubt<BLOOM_VTAB_NO_SOURCE ) return fail_in_doubt(vtab, doubt);
+  if( max_rows==0 || doubt!=BLOOM_VTAB_HEALING ) rc = rebuild(vtab, 1, !doubt, max_rows>0);
+  return rc==SQLITE_OK && max_rows>0 ? heal_rows(vtab, max_rows) : rc;
 }

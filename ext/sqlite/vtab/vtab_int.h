@@ -328,20 +328,13 @@ char *bloom_vtab_say_doubt(const bloom_vtab *vtab, bloom_vtab_doubt doubt);
 
 /* -- What has the filter's names already: vtab_build.c ------------------------------------- */
 
-#define BLOOM_VTAB_PAGES_COLUMNS "(bytes BLOB)"
-
-/* What a filter of the same name left, in a copy without virtual tables for example. */
-typedef struct bloom_vtab_left {
-  int are_own_pages;  /* its pages: they are empty, or a filter's that has as many columns */
-  int is_own_journal; /* its journal */
-} bloom_vtab_left;
-
 /* Fails if something of the user's is in the way, and names all of it, with the SQL that takes it
 ** away, triggers first: a table that has the name of one of the filter's and is another, an index
 ** or a trigger on one of these, a trigger that has a name of its own.  SQLite drops no table while
 ** a statement runs, as these do, and of a column that has an index sqlite3_blob writes nothing.  A
-** RENAME minds the tables alone.  left: of CREATE, what it takes over; else NULL. */
-int bloom_vtab_check_names(bloom_vtab *vtab, const bloom_vtab_left *left, int is_rename);
+** RENAME minds the tables alone.  CREATE takes over tables that a filter left, and gets *has_keys:
+** their pages have some; else has_keys is NULL. */
+int bloom_vtab_check_names(bloom_vtab *vtab, int is_rename, int *has_keys);
 
 /* -- Making and merging, the same file ------------------------------------------------------- */
 
