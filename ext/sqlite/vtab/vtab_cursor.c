@@ -92,22 +92,11 @@ static void plan_key(
   info->estimatedCost = 1;
 }
 
-/* Returns 1 if a condition is on the column for commands, as FTS5 has it for keys: no row would be
-** a wrong "no".  IS NULL and IS NOT NULL, which tools ask of every column, are none. */
-static int has_condition_on_command(const sqlite3_index_info *info, int num_parts){
-  int i;
-  for(i=0; i<info->nConstraint; i++){
-    if( info->aConstraint[i].iColumn==num_parts + BLOOM_VTAB_COMMAND
-        && !bloom_is_null_test(info->aConstraint[i].op) ) return 1;
-  }
-  return 0;
-}
-
 int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info){
   bloom_vtab *vtab = bloom_vtab_of(base);
   const int num_parts = bloom_vtab_num_parts(vtab), key = num_parts + BLOOM_VTAB_KEY;
   char collations[BLOOM_MAX_KEY_COLUMNS + 1] = {0};
-  int has_unusable = 0;
+  int i, has_unusable = 0;
   int rc = bloom_can_read_in_best_index() && !vtab->connection->is_running
     ? bloom_vtab_open(vtab, BLOOM_VTAB_DOUBT) : SQLITE_BUSY;
   if( vtab->num_cursors==0 ) bloom_vtab_close_reader(vtab);
@@ -117,7 +106,11 @@ int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info){
   info->idxNum = 0; /* arguments of xFilter: one key, or its columns one by one; none for facts */
   info->estimatedRows = 1;
   info->estimatedCost = 10;
-  if( has_condition_on_command(info, num_parts) ){
+  for(i=0; i<info->nConstraint; i++){
+    /* FTS5 has its keys there: no row would be a wrong "no".  IS NULL and IS NOT NULL, which tools
+    ** ask of every column, do no harm. */
+    if( info->aConstraint[i].iColumn!=num_parts + BLOOM_VTAB_COMMAND
+        || bloom_is_null_test(info->aConstraint[i].op) ) continue;
     return BLOOM_VTAB_FAIL(vtab, "bloom: column %s of %s takes commands alone: test a key by FROM"
                                  " %s(...), or WHERE key = ...",
                            vtab->name, vtab->name, vtab->quoted_name);
@@ -153,27 +146,6 @@ static void snapshot_free(vtab_snapshot *snapshot){
   sqlite3_free(snapshot);
 }
 
-/* Reads a layer's pages into one filter.  Memory is asked for when the last of them is there. */
-static int read_layer(bloom_vtab *vtab, vtab_snapshot *snapshot, int layer){
-  const bloom_vtab_layout *layout = &snapshot->layout;
-  const uint64_t num_blocks = layout->layers[layer].num_blocks;
-  bloom_vtab_page_header header;
-  bloom_shape shape = {0};
-  uint8_t *bytes;
-  int rc = bloom_vtab_read_page(vtab, layout, layer, bloom_vtab_num_pages(layout, layer) - 1,
-                                &header);
-  if( rc!=SQLITE_OK ) return rc;
-  bloom_encoding_parquet.shape(num_blocks, 8 * BLOOM_BLOCK_BYTES, &shape);
-  bytes = snapshot->bytes[layer] = sqlite3_malloc64(shape.num_bytes);
-  if( bytes==NULL ) return SQLITE_NOMEM;
-  rc = bloom_vtab_read_layer(vtab, layout, layer, &header,
-                             bytes + shape.num_bytes - num_blocks * BLOOM_BLOCK_BYTES);
-  snapshot->num_keys += (sqlite3_int64)header.num_keys;
-  bloom_parquet_put_header(shape.num_slots, bytes);
-  bloom_encoding_parquet.read(bytes, shape.num_bytes, &snapshot->filters[layer]);
-  return rc;
-}
-
 /* Looks at the schema again if it has changed since the query began: SQLite lets a statement run on
 ** while its own connection drops a trigger.  The journal was just read. */
 static int look_again(bloom_vtab *vtab){
@@ -183,6 +155,7 @@ static int look_again(bloom_vtab *vtab){
 }
 
 static int read_snapshot(bloom_vtab *vtab, vtab_snapshot **result){
+  const bloom_vtab_layout *layout;
   vtab_snapshot *snapshot;
   int layer, rc = bloom_vtab_read_layout(vtab);
   *result = NULL;
@@ -200,8 +173,24 @@ static int read_snapshot(bloom_vtab *vtab, vtab_snapshot **result){
     if( rc==SQLITE_OK ) rc = look_again(vtab);
     snapshot->doubt = is_intact ? bloom_vtab_doubt_of_reader(vtab) : BLOOM_VTAB_BROKEN_JOURNAL;
   }
-  for(layer=0; layer<snapshot->layout.num_layers && rc==SQLITE_OK; layer++){
-    rc = read_layer(vtab, snapshot, layer);
+  layout = &snapshot->layout;
+  for(layer=0; layer<layout->num_layers && rc==SQLITE_OK; layer++){
+    const uint64_t num_blocks = layout->layers[layer].num_blocks;
+    bloom_vtab_page_header header;
+    bloom_shape shape = {0};
+    uint8_t *bytes;
+    /* Memory is asked for when the last page is there. */
+    rc = bloom_vtab_read_page(vtab, layout, layer, bloom_vtab_num_pages(layout, layer) - 1,
+                              &header);
+    if( rc!=SQLITE_OK ) break;
+    bloom_encoding_parquet.shape(num_blocks, 8 * BLOOM_BLOCK_BYTES, &shape);
+    bytes = snapshot->bytes[layer] = sqlite3_malloc64(shape.num_bytes);
+    rc = bytes ? bloom_vtab_read_layer(vtab, layout, layer, &header, bytes + shape.num_bytes
+                                       - num_blocks * BLOOM_BLOCK_BYTES) : SQLITE_NOMEM;
+    if( rc!=SQLITE_OK ) break;
+    snapshot->num_keys += (sqlite3_int64)header.num_keys;
+    bloom_parquet_put_header(shape.num_slots, bytes);
+    bloom_encoding_parquet.read(bytes, shape.num_bytes, &snapshot->filters[layer]);
   }
   if( rc!=SQLITE_OK ){
     snapshot_free(snapshot);
@@ -237,23 +226,6 @@ static int test_value(void *data, int num_keys, sqlite3_value **keys){
   return snapshot_test(snapshot, (bloom_key_values){.value = keys[0]});
 }
 
-static int result_handle(
-  bloom_vtab *vtab, vtab_snapshot *snapshot, sqlite3_context *context
-){
-  if( snapshot->handle==NULL ){
-    const int rc = bloom_handle_open(vtab->connection, 0, &snapshot->handle);
-    if( rc==SQLITE_FULL ){
-      return BLOOM_VTAB_FAIL(vtab, "bloom: all handles that a process can have are open");
-    }
-    if( rc!=SQLITE_OK ) return rc;
-    snapshot->handle->num_keys = BLOOM_ONE_KEY;
-    snapshot->handle->test = test_value;
-    snapshot->handle->test_data = snapshot;
-  }
-  bloom_handle_result(context, snapshot->handle, 0);
-  return SQLITE_OK;
-}
-
 /* -- Facts ------------------------------------------------------------------------------------- */
 
 /* Returns the rate at which keys that are not there pass. */
@@ -278,36 +250,30 @@ static sqlite3_int64 layers_bytes(const bloom_vtab_layout *layout){
   return num_bytes;
 }
 
-/* Sets *note for a standalone filter with more than twice the keys that it was made for: a new one
-** has fewer bytes, and one layer. */
-static int find_standalone_note(
-  const bloom_vtab *vtab, const vtab_snapshot *snapshot, char **note
-){
-  const bloom_vtab_layout *layout = &snapshot->layout;
-  const sqlite3_int64 num_keys = snapshot->num_keys, capacity = layout->layers[0].capacity;
-  bloom_vtab_layout fresh = {.blocks_per_page = layout->blocks_per_page};
-  if( num_keys<BLOOM_VTAB_DEFAULT_CAPACITY || num_keys / 2<=capacity ) return SQLITE_OK;
-  bloom_vtab_add_layer(vtab, &fresh, num_keys);
-  *note = sqlite3_mprintf("it has outgrown its capacity of %lld%s: it has %d layers and %lld bytes;"
-                          " a new filter with capacity = %lld has one layer and %lld bytes",
-                          capacity,
-                          num_keys / 5 * 4>bloom_vtab_room(layout) ? ", and is over-full" : "",
-                          layout->num_layers, layers_bytes(layout), num_keys, layers_bytes(&fresh));
-  return *note ? SQLITE_OK : SQLITE_NOMEM;
-}
-
 /* Sets *note, to be freed, to what users should know of the filter, or to NULL. */
 static int find_note(const bloom_vtab *vtab, const vtab_snapshot *snapshot, char **note){
-  const sqlite3_int64 num_unmerged = snapshot->num_unmerged;
+  const bloom_vtab_layout *layout = &snapshot->layout;
+  const sqlite3_int64 num_unmerged = snapshot->num_unmerged, num_keys = snapshot->num_keys,
+    capacity = layout->layers[0].capacity;
   *note = NULL;
-  if( vtab->args.table==NULL ) return find_standalone_note(vtab, snapshot, note);
-  if( snapshot->doubt ){
+  if( vtab->args.table==NULL ){
+    /* With more than twice the keys that it was made for a new one has fewer bytes. */
+    bloom_vtab_layout fresh = {.blocks_per_page = layout->blocks_per_page};
+    if( num_keys<BLOOM_VTAB_DEFAULT_CAPACITY || num_keys / 2<=capacity ) return SQLITE_OK;
+    bloom_vtab_add_layer(vtab, &fresh, num_keys);
+    *note = sqlite3_mprintf("it has outgrown its capacity of %lld%s: it has %d layers and %lld"
+                            " bytes; a new filter with capacity = %lld has one layer and %lld bytes",
+                            capacity,
+                            num_keys / 5 * 4>bloom_vtab_room(layout) ? ", and is over-full" : "",
+                            layout->num_layers, layers_bytes(layout), num_keys,
+                            layers_bytes(&fresh));
+  }else if( snapshot->doubt ){
     *note = bloom_vtab_say_doubt(vtab, snapshot->doubt);
   }else if( num_unmerged>MANY_UNMERGED
-            || (num_unmerged>=FEW_UNMERGED && num_unmerged>snapshot->num_keys / 10) ){
+            || (num_unmerged>=FEW_UNMERGED && num_unmerged>num_keys / 10) ){
     *note = bloom_command_say(sqlite3_mprintf("%lld keys are not merged", num_unmerged), vtab->name,
                               "merge", "makes look-ups faster");
-  }else if( snapshot->layout.num_filled>snapshot->layout.layers[0].capacity ){
+  }else if( layout->num_filled>capacity ){
     *note = bloom_command_say(sqlite3_mprintf("it has more keys than room"), vtab->name, "rebuild",
                               "makes it larger");
   }else{
@@ -316,8 +282,9 @@ static int find_note(const bloom_vtab *vtab, const vtab_snapshot *snapshot, char
   return *note ? SQLITE_OK : SQLITE_NOMEM;
 }
 
+/* Returns a column of what there is to know. */
 static int result_fact(
-  const bloom_vtab *vtab, const vtab_snapshot *snapshot, sqlite3_context *context, int column
+  bloom_vtab *vtab, vtab_snapshot *snapshot, sqlite3_context *context, int column
 ){
   const bloom_vtab_layout *layout = &snapshot->layout;
   char *note;
@@ -326,15 +293,9 @@ static int result_fact(
   switch( column ){
     case BLOOM_VTAB_NUM_KEYS:     sqlite3_result_int64(context, snapshot->num_keys); break;
     case BLOOM_VTAB_UNMERGED:     sqlite3_result_int64(context, snapshot->num_unmerged); break;
+    case BLOOM_VTAB_CAPACITY:     sqlite3_result_int64(context, bloom_vtab_room(layout)); break;
     case BLOOM_VTAB_BITS_PER_KEY: sqlite3_result_double(context, vtab->args.size); break;
     case BLOOM_VTAB_EXPECTED_FPR: sqlite3_result_double(context, expected_fpr(snapshot)); break;
-    case BLOOM_VTAB_FILTER:
-      /* One over a table has its keys in the form of equality.h, which bloom_may_contain(BLOB, key)
-      ** does not know, and layers are not one filter: those are NULL, which says maybe. */
-      if( vtab->args.table || layout->num_layers>1 ) break;
-      sqlite3_result_blob64(context, snapshot->bytes[0], snapshot->filters[0].shape.num_bytes,
-                            SQLITE_TRANSIENT);
-      break;
     case BLOOM_VTAB_MERGED_AT:
       if( vtab->args.table ) sqlite3_result_text(context, layout->merged_at, -1, SQLITE_TRANSIENT);
       break;
@@ -342,7 +303,26 @@ static int result_fact(
       rc = find_note(vtab, snapshot, &note);
       if( note ) sqlite3_result_text(context, note, -1, sqlite3_free);
       break;
-    case BLOOM_VTAB_CAPACITY:     sqlite3_result_int64(context, bloom_vtab_room(layout)); break;
+    case BLOOM_VTAB_HANDLE:
+      if( snapshot->handle==NULL ){
+        rc = bloom_handle_open(vtab->connection, 0, &snapshot->handle);
+        if( rc==SQLITE_FULL ){
+          return BLOOM_VTAB_FAIL(vtab, "bloom: all handles that a process can have are open");
+        }
+        if( rc!=SQLITE_OK ) return rc;
+        snapshot->handle->num_keys = BLOOM_ONE_KEY;
+        snapshot->handle->test = test_value;
+        snapshot->handle->test_data = snapshot;
+      }
+      bloom_handle_result(context, snapshot->handle, 0);
+      break;
+    case BLOOM_VTAB_FILTER:
+      /* One over a table has its keys in the form of equality.h, which bloom_may_contain(BLOB, key)
+      ** does not know, and layers are not one filter: those are NULL, which says maybe. */
+      if( vtab->args.table || layout->num_layers>1 ) break;
+      sqlite3_result_blob64(context, snapshot->bytes[0], snapshot->filters[0].shape.num_bytes,
+                            SQLITE_TRANSIENT);
+      break;
     default:                      sqlite3_result_int64(context, layers_bytes(layout)); break;
   }
   return rc;
@@ -376,43 +356,34 @@ int bloom_vtab_close_cursor(sqlite3_vtab_cursor *base){
   return SQLITE_OK;
 }
 
-/* Returns 1 if the key's columns compare by these collations, or by BINARY, which takes for equal
-** no more than any. Of a tuple's one value, a BLOB, they say nothing. */
-static int have_collations(const bloom_key_rules *rules, const char *collations, int num_values){
-  int i;
-  if( num_values<rules->num_columns ) return 1;
-  for(i=0; collations[i]; i++){
-    const char own = (char)(i<rules->num_columns
-      ? bloom_collation_names[rules->columns[i].collation][0] : 'B');
-    if( collations[i]!='B' && collations[i]!=own ) return 0;
-  }
-  return 1;
-}
-
 /* Looks a key up in the pages, then in the journal, of a vtab that is open. */
 static int look_up(
   bloom_vtab *vtab, bloom_key_values key, const char *collations, int *may_contain,
   sqlite3_int64 *rowid
 ){
   bloom_tuple_reader tuples = {vtab->connection, NULL};
+  const bloom_key_rules *rules = &vtab->layout.rules;
   bloom_combined_hashes asked;
-  int is_intact = 1, rc = bloom_vtab_read_layout(vtab);
+  int i, is_intact = 1, rc = bloom_vtab_read_layout(vtab);
   *may_contain = 0;
-  if( rc==SQLITE_OK ) rc = bloom_hashes_of_key(&vtab->layout.rules, &tuples, key, &asked);
+  if( rc==SQLITE_OK ) rc = bloom_hashes_of_key(rules, &tuples, key, &asked);
   bloom_tuple_reader_end(&tuples);
   if( rc==SQLITE_OK && asked.is_invalid ){
     return BLOOM_VTAB_FAIL(vtab, "bloom: a key of %s has %d columns: FROM %s(...) with so many"
                                  " values, or key = bloom_tuple(...)", vtab->name,
-                           vtab->layout.rules.num_columns, vtab->name);
+                           rules->num_columns, vtab->name);
   }
   if( rc!=SQLITE_OK ) return rc;
   assert(asked.num_hashes>0 || asked.is_maybe); /* the key is not NULL */
-  *may_contain = bloom_vtab_doubt_of_reader(vtab) || asked.is_maybe
-    || !have_collations(&vtab->layout.rules, collations,
-                        key.parts ? vtab->layout.rules.num_columns : 1);
+  *may_contain = bloom_vtab_doubt_of_reader(vtab) || asked.is_maybe;
+  /* BINARY takes for equal no more than any collation; another than the column's may take more.  Of
+  ** a tuple's one value, a BLOB, they say nothing. */
+  for(i=0; (key.parts || rules->num_columns<2) && collations[i]; i++){
+    *may_contain |= collations[i]!='B' && (i>=rules->num_columns
+      || collations[i]!=bloom_collation_names[rules->columns[i].collation][0]);
+  }
   if( !*may_contain ) rc = bloom_vtab_test_pages(vtab, &asked, may_contain);
   if( rc==SQLITE_OK && !*may_contain && vtab->args.table ){
-    int i;
     /* A statement of bloom's own calls this: none can run to read the journal. */
     if( vtab->connection->is_running ) is_intact = 0;
     else rc = bloom_vtab_read_journal(vtab, &is_intact);
@@ -500,9 +471,7 @@ int bloom_vtab_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
   if( column>BLOOM_VTAB_FILTER ) return SQLITE_OK; /* written only */
   if( cursor->snapshot==NULL ) rc = read_snapshot(vtab, &cursor->snapshot);
   if( rc!=SQLITE_OK ) return bloom_vtab_failure(vtab, rc);
-  return column==BLOOM_VTAB_HANDLE
-    ? result_handle(vtab, cursor->snapshot, context)
-    : result_fact(vtab, cursor->snapshot, context, column);
+  return result_fact(vtab, cursor->snapshot, context, column);
 }
 
 /* -- Checking ---------------------------------------------------------------------------------- */
