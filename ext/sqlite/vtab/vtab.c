@@ -277,7 +277,9 @@ static int vtab_rename(sqlite3_vtab *base, const char *new_name){
     if( renamed.name==NULL ) rc = SQLITE_NOMEM;
     if( rc==SQLITE_OK ) rc = bloom_follow_drop(bloom_vtab_follower(vtab), 0);
     if( rc==SQLITE_OK ) rc = rename_table(vtab, new_name, "_new");
-    if( rc==SQLITE_OK && !vtab->doubt ) rc = bloom_vtab_create_triggers(&renamed, &triggers.args, 0);
+    if( rc==SQLITE_OK && !vtab->doubt ){
+      rc = bloom_vtab_create_triggers(&renamed, &triggers.args, 0);
+    }
     bloom_vtab_args_free(&triggers.args);
     sqlite3_free(renamed.name);
     vtab->is_checked = 0;

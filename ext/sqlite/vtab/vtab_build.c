@@ -101,8 +101,9 @@ static int check_size(bloom_vtab *vtab, const bloom_vtab_layout *layout, int is_
                            best_rate * 1.01);
   }
   if( is_create && capacity<vtab->args.capacity ){
-    return BLOOM_VTAB_FAIL(vtab, "bloom: capacity %lld is out of reach with bits_per_key %.15g; %lld"
-                                 " is in reach", vtab->args.capacity, vtab->args.size, capacity);
+    return BLOOM_VTAB_FAIL(vtab, "bloom: capacity %lld is out of reach with bits_per_key %.15g;"
+                                 " %lld is in reach", vtab->args.capacity, vtab->args.size,
+                           capacity);
   }
   if( max_bytes<row_bytes ){
     rc = BLOOM_VTAB_FAIL(vtab, "bloom: %s needs rows of %d bytes, and SQLITE_LIMIT_LENGTH is %d",
@@ -399,15 +400,17 @@ static int merge_keys(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_doubt
   if( max_rows==0 ){
     bloom_vtab_page_header sums;
     sqlite3_int64 num_rows = 0;
-    int is_mid_write = 0, needs_room;
+    int is_mid_write = 1;
     if( bloom_vtab_num_pages(&vtab->layout, 0)<=FEW_PAGES ){
       rc = bloom_vtab_read_layer(vtab, &vtab->layout, 0, &sums, NULL);
     }
     if( rc==SQLITE_OK ) rc = bloom_vtab_count_unmerged(vtab, &num_rows);
-    needs_room = num_rows>vtab->layout.layers[0].capacity - vtab->layout.num_filled;
-    if( rc==SQLITE_OK && needs_room ) rc = bloom_sql_may_be_mid_write(vtab->connection, &is_mid_write);
+    /* All keys need more room than there is, and now may be the time to make it. */
+    if( rc==SQLITE_OK && num_rows>vtab->layout.layers[0].capacity - vtab->layout.num_filled ){
+      rc = bloom_sql_may_be_mid_write(vtab->connection, &is_mid_write);
+    }
     if( rc!=SQLITE_OK ) return rc;
-    if( needs_room && !is_mid_write ) return rebuild(vtab, 1, 0, 0);
+    if( !is_mid_write ) return rebuild(vtab, 1, 0, 0);
   }
   layout = vtab->layout;
   bloom_vtab_close_reader(vtab);

@@ -262,8 +262,8 @@ static int find_note(const bloom_vtab *vtab, const vtab_snapshot *snapshot, char
     if( num_keys<BLOOM_VTAB_DEFAULT_CAPACITY || num_keys / 2<=capacity ) return SQLITE_OK;
     bloom_vtab_add_layer(vtab, &fresh, num_keys);
     *note = sqlite3_mprintf("it has outgrown its capacity of %lld%s: it has %d layers and %lld"
-                            " bytes; a new filter with capacity = %lld has one layer and %lld bytes",
-                            capacity,
+                            " bytes; a new filter with capacity = %lld has one layer and %lld"
+                            " bytes", capacity,
                             num_keys / 5 * 4>bloom_vtab_room(layout) ? ", and is over-full" : "",
                             layout->num_layers, layers_bytes(layout), num_keys,
                             layers_bytes(&fresh));

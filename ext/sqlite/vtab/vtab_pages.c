@@ -79,8 +79,8 @@ void bloom_vtab_close_reader(bloom_vtab *vtab){
 ** it cannot be moved, as after a ROLLBACK, it is opened again; but not after an I/O error, which
 ** may have rolled back the transaction. */
 static int move_reader(bloom_vtab *vtab, sqlite3_int64 row, int num_bytes){
-  int rc = SQLITE_NOTFOUND;
-  if( vtab->reader ) rc = check_row(sqlite3_blob_reopen(vtab->reader, row), vtab->reader, num_bytes);
+  const int rc = vtab->reader
+    ? check_row(sqlite3_blob_reopen(vtab->reader, row), vtab->reader, num_bytes) : SQLITE_NOTFOUND;
   if( rc==SQLITE_OK ) return rc;
   bloom_vtab_close_reader(vtab);
   if( bloom_sql_is_fatal(rc) ) return rc;

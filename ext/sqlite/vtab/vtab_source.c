@@ -49,21 +49,22 @@ static char *trigger_sql(
   const bloom_vtab *vtab, const char *name, const bloom_vtab_args *args, int kind, int form
 ){
   const int is_one = args->num_columns==1;
+  const int is_any_key = kind==BEFORE_INSERT || form==OF_EACH_UPDATE;
   sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
   int i;
   sqlite3_str_appendf(sql, "CREATE TRIGGER \"%w\" %s", name, filter_triggers[kind].event);
   for(i=0; form==WITH_CHAIN && kind!=BEFORE_INSERT && i<args->num_columns; i++){
     sqlite3_str_appendf(sql, "%s\"%w\"", i ? ", " : " OF ", args->columns[i]);
   }
-  /* The row has a key, and after an UPDATE another one: typeof() is compared as well, since 1 = 1.0,
-  ** but as texts they differ.  For several columns it is one CASE, since a program may limit the
-  ** depth of expressions to 10, and a chain of OR is deeper. */
+  /* The row has a key, and by an UPDATE another one: typeof() is compared as well, since 1 = 1.0,
+  ** but as texts they differ.  Several columns take one CASE, since a program may limit the depth
+  ** of expressions to 10, and a chain of OR is deeper. */
   sqlite3_str_appendf(sql, " ON \"%w\" WHEN %s", args->table, is_one ? "" : "CASE");
   for(i=0; i<args->num_columns; i++){
     sqlite3_str_appendf(sql, is_one ? "new.\"%w\" IS NOT NULL" : " WHEN new.\"%w\" IS NULL THEN 0",
                         args->columns[i]);
   }
-  for(i=0; kind!=BEFORE_INSERT && form!=OF_EACH_UPDATE && i<args->num_columns; i++){
+  for(i=0; !is_any_key && i<args->num_columns; i++){
     const char *column = args->columns[i];
     sqlite3_str_appendf(sql, is_one
         ? " AND (old.\"%w\" COLLATE BINARY IS NOT new.\"%w\" OR typeof(old.\"%w\") <>"
@@ -72,7 +73,7 @@ static char *trigger_sql(
         " typeof(new.\"%w\") THEN 1",
       column, column, column, column);
   }
-  if( !is_one ) sqlite3_str_appendf(sql, " ELSE %d END", kind==BEFORE_INSERT || form==OF_EACH_UPDATE);
+  if( !is_one ) sqlite3_str_appendf(sql, " ELSE %d END", is_any_key);
   sqlite3_str_appendf(sql, " BEGIN INSERT INTO \"%w_new\"%s VALUES (", vtab->name,
                       vtab->journal_columns);
   for(i=0; i<args->num_columns; i++) sqlite3_str_appendf(sql, "new.\"%w\", ", args->columns[i]);
@@ -190,7 +191,7 @@ static int replace_name(char **name, const char *other){
   return SQLITE_OK;
 }
 
-/* Reads a column of the key: its name as the schema has it, its rule of `=`, and its DEFAULT.  Fails
+/* Reads a column of the key: its name as the schema has it, its rule of `=`, its DEFAULT.  Fails
 ** where triggers do not see its values as they are stored. */
 static int read_key_column(
   bloom_vtab *vtab, const bloom_source *source, bloom_vtab_args *args, int i,
@@ -232,17 +233,18 @@ static int read_key_column(
     }
   }
   if( what ){
-    return BLOOM_VTAB_FAIL(vtab, "bloom: column %s of table %s %s; use bloom_build(), or a filter of"
-                                 " your own and triggers: CREATE VIRTUAL TABLE f USING bloom();"
+    return BLOOM_VTAB_FAIL(vtab, "bloom: column %s of table %s %s; use bloom_build(), or a filter"
+                                 " of your own and triggers: CREATE VIRTUAL TABLE f USING bloom();"
                                  " CREATE TRIGGER f_insert AFTER INSERT ON %s BEGIN INSERT INTO"
                                  " f(key) VALUES (new.%s); END; and the same AFTER UPDATE",
                            column->name, source->name, what, source->name, column->name);
   }
   rule->kind = column->kind;
   if( !bloom_collation_named(column->collation, &rule->collation) ){
-    return BLOOM_VTAB_FAIL(vtab, "bloom: column %s of table %s has collation %s, and a filter cannot"
-                                 " know which values it takes for equal; it knows BINARY, NOCASE"
-                                 " and RTRIM", column->name, source->name, column->collation);
+    return BLOOM_VTAB_FAIL(vtab, "bloom: column %s of table %s has collation %s, and a filter"
+                                 " cannot know which values it takes for equal; it knows BINARY,"
+                                 " NOCASE and RTRIM", column->name, source->name,
+                           column->collation);
   }
   rc = replace_name(&args->columns[i], column->name);
   if( rc!=SQLITE_OK || !has_default ) return rc;
