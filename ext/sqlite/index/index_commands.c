@@ -96,36 +96,24 @@ int bloom_index_rebuild(sqlite3_vtab *vtab){
 }
 
 int bloom_index_layout_check(bloom_index *index, const index_layout **layout, int *is_damaged){
-  int rc = bloom_index_layout_read(index, layout);
-  if( rc==SQLITE_OK ) rc = bloom_index_runs_check(index, *layout);
+  index_run_reader *reader = sqlite3_malloc64(sizeof(*reader));
+  uint32_t j;
+  int i, key, rc = bloom_index_layout_read(index, layout);
+  if( rc==SQLITE_OK && reader==NULL ) rc = SQLITE_NOMEM;
+  for(i=0; rc==SQLITE_OK && i<(*layout)->num_generations; i++){
+    for(key=0; key<index->config.num_keys; key++){
+      /* The last row of each run must be there: a dump, say, gives rows other rowids. */
+      const index_key_layout *of_key = &(*layout)->generations[i].keys[key];
+      for(j=0; j<of_key->num_runs && rc==SQLITE_OK; j++){
+        *reader = (index_run_reader){.index = index, .of_key = of_key, .key = key};
+        rc = bloom_index_run_seek(reader, &of_key->runs[j], of_key->runs[j].last);
+      }
+    }
+  }
+  sqlite3_free(reader);
   *is_damaged = (rc & 0xff)==SQLITE_CORRUPT
       || (rc==SQLITE_OK && bloom_connection_knows_damage(index->connection, (*layout)->number));
   return (rc & 0xff)==SQLITE_CORRUPT ? SQLITE_OK : rc;
-}
-
-/* Merges rows of a source without doubt; if entries are damaged, all is merged again. */
-static int merge_rows(bloom_index *index, sqlite3_int64 max_rows){
-  const index_layout *layout;
-  int is_damaged, wants_rebuild = 0, rc = bloom_index_layout_check(index, &layout, &is_damaged);
-  if( rc==SQLITE_OK && !is_damaged ){
-    rc = bloom_index_merge_core(index, layout, max_rows, &wants_rebuild);
-  }
-  if( (rc & 0xff)==SQLITE_CORRUPT ){
-    is_damaged = 1;
-    rc = SQLITE_OK;
-  }
-  if( rc!=SQLITE_OK || !(is_damaged || wants_rebuild) ) return rc;
-  return commands_start_over(index, wants_rebuild ? INDEX_MERGE_ALL : max_rows);
-}
-
-/* Does what 'rebuild' does, with max_rows rows, if the doubt is in the file; else fails. */
-static int merge_heal(bloom_index *index, const char *doubt, sqlite3_int64 max_rows){
-  const int rc = commands_check_rebuild(index);
-  if( rc!=SQLITE_OK ) return rc;
-  if( !index->source.can_heal ){
-    return BLOOM_INDEX_FAIL(index, "bloom_index: %s: %s", index->name, doubt);
-  }
-  return commands_rebuild(index, max_rows);
 }
 
 int bloom_index_merge(sqlite3_vtab *vtab, sqlite3_int64 max_rows){
@@ -136,7 +124,17 @@ int bloom_index_merge(sqlite3_vtab *vtab, sqlite3_int64 max_rows){
   if( max_rows==0 ) max_rows = INDEX_MERGE_ALL;
   if( rc==SQLITE_OK ) rc = bloom_index_source_why_not_merge(index, &doubt);
   if( rc==SQLITE_OK && doubt==NULL ){
-    rc = merge_rows(index, max_rows);
+    const index_layout *layout;
+    int is_damaged, wants_rebuild = 0;
+    rc = bloom_index_layout_check(index, &layout, &is_damaged);
+    if( rc==SQLITE_OK && !is_damaged ){
+      rc = bloom_index_merge_core(index, layout, max_rows, &wants_rebuild);
+      is_damaged = (rc & 0xff)==SQLITE_CORRUPT;
+    }
+    /* Where entries are damaged, all is merged again, too. */
+    if( is_damaged || wants_rebuild ){
+      rc = commands_start_over(index, wants_rebuild ? INDEX_MERGE_ALL : max_rows);
+    }
   }else if( rc==SQLITE_OK || !is_usable ){
     /* A 'merge' within a write must not fail that, and triggers that it made would miss the row. */
     const int mid_rc = bloom_sql_may_be_mid_write(index->connection, &is_mid_write);
@@ -144,7 +142,12 @@ int bloom_index_merge(sqlite3_vtab *vtab, sqlite3_int64 max_rows){
       bloom_forget_message(&index->base);
       rc = mid_rc;
     }else if( is_usable ){
-      rc = merge_heal(index, doubt, max_rows);
+      /* If the doubt is in the file, it does what 'rebuild' does. */
+      rc = commands_check_rebuild(index);
+      if( rc==SQLITE_OK ){
+        rc = index->source.can_heal ? commands_rebuild(index, max_rows)
+          : BLOOM_INDEX_FAIL(index, "bloom_index: %s: %s", index->name, doubt);
+      }
     }
   }
   sqlite3_free(doubt);
@@ -183,44 +186,38 @@ static int index_check_say_missing(const index_checker *checker, sqlite3_int64 i
 
 /* -- Rows ------------------------------------------------------------------------------------ */
 
-/* Sets *is_found to whether a look-up of a value finds its block.  That may be so though the block
-** lacks one of its tokens: SQLite's versions read some decimals as neighbouring REALs. */
-static int index_check_look_up(const index_checker *checker, const index_generation *generation,
-                               sqlite3_value *value, uint32_t block, int *is_found){
-  bloom_index *index = checker->index;
-  const index_key *column = &index->config.keys[checker->key];
-  bloom_key_hashes hashes = {0};
-  index_block_set found;
-  int i, rc = bloom_index_blocks_make(&found, generation->num_spans);
-  if( rc==SQLITE_OK && !column->is_like ){
-    rc = bloom_hashes_of_value(index->connection->db, column->equality, value,
-                               BLOOM_TO_LOOK_FOR, &hashes);
-  }
-  for(i=0; i<hashes.num_hashes && rc==SQLITE_OK; i++){
-    const uint32_t hash_bits = generation->keys[checker->key].hash_bits;
-    const index_tokens token = {hashes.hashes[i] >> (64 - hash_bits), 1};
-    rc = bloom_index_look_up(index, generation, checker->key, &token, 1, NULL, &found);
-  }
-  if( found.segments ) *is_found = bloom_index_blocks_next(&found, block)==block;
-  bloom_index_blocks_free(&found);
-  return rc;
-}
-
-/* Sets the finding to a row of a block that look-ups of its value do not find, if there is one. */
+/* Sets the finding to a row of a block that look-ups of its value do not find, if there is one.
+** They may find it though the block lacks one of its tokens: versions of SQLite read some decimals
+** as neighbouring REALs. */
 static int index_check_find_row(index_checker *checker, const index_generation *generation,
                                 index_spans *spans, uint32_t block){
+  bloom_index *index = checker->index;
+  const index_key *column = &index->config.keys[checker->key];
+  const uint32_t hash_bits = generation->keys[checker->key].hash_bits;
   sqlite3_stmt *rows = checker->rows_of_block;
   uint32_t its_block;
-  int is_found = 1, rc = SQLITE_OK;
+  int i, is_found = 1, rc = SQLITE_OK;
   sqlite3_bind_int64(rows, 1, bloom_index_block_first(spans, block));
   sqlite3_bind_int64(rows, 2, bloom_index_block_last(spans, block));
   while( rc==SQLITE_OK && is_found
-        && (rc = bloom_sql_step(checker->index->connection, rows))==SQLITE_ROW ){
+        && (rc = bloom_sql_step(index->connection, rows))==SQLITE_ROW ){
+    bloom_key_hashes hashes = {0};
+    index_block_set found;
     rc = SQLITE_OK;
     if( !bloom_index_spans_has(spans, sqlite3_column_int64(rows, 0), &its_block)
      || its_block!=block ) continue;
-    rc = index_check_look_up(checker, generation, sqlite3_column_value(rows, checker->key + 1),
-                             block, &is_found);
+    rc = bloom_index_blocks_make(&found, generation->num_spans);
+    if( rc==SQLITE_OK && !column->is_like ){
+      rc = bloom_hashes_of_value(index->connection->db, column->equality,
+                                 sqlite3_column_value(rows, checker->key + 1), BLOOM_TO_LOOK_FOR,
+                                 &hashes);
+    }
+    for(i=0; i<hashes.num_hashes && rc==SQLITE_OK; i++){
+      const index_tokens token = {hashes.hashes[i] >> (64 - hash_bits), 1};
+      rc = bloom_index_look_up(index, generation, checker->key, &token, 1, NULL, &found);
+    }
+    is_found = rc==SQLITE_OK && bloom_index_blocks_next(&found, block)==block;
+    bloom_index_blocks_free(&found);
   }
   if( rc==SQLITE_OK && !is_found ){
     rc = index_check_say_missing(checker, sqlite3_column_int64(rows, 0), "");

@@ -25,10 +25,6 @@ uint64_t bloom_index_spans_hash(uint64_t number){
   return bloom_mix64(number);
 }
 
-static uint64_t spans_hash_next(uint64_t hash, index_span span){
-  return bloom_mix64(hash ^ ((uint64_t)span.key * BLOOM_GOLDEN_RATIO + span.shift));
-}
-
 void bloom_index_spans_free(bloom_index *index){
   int i;
   for(i=0; i<INDEX_MAX_GENERATIONS; i++){
@@ -63,7 +59,8 @@ static int spans_append(index_spans *spans, index_span span){
   spans->by_key[at] = spans->num_spans;
   spans->list[spans->num_spans++] = span;
   spans->shifts |= (uint64_t)1 << span.shift;
-  spans->hash = spans_hash_next(spans->hash, span);
+  spans->hash = bloom_mix64(spans->hash
+                            ^ ((uint64_t)span.key * BLOOM_GOLDEN_RATIO + span.shift));
   return SQLITE_OK;
 }
 
@@ -205,62 +202,61 @@ int bloom_index_spans_write(bloom_index *index, index_spans *spans, index_genera
 
 /* -- Reading -------------------------------------------------------------------------------- */
 
-/* Opens a row of a run; sets reader->run if it has the first list whose id is wanted or more. */
-static void run_open_row(index_run_reader *reader, const index_run *run, uint64_t wanted,
-                         uint64_t rowid, const void *bytes, size_t num_bytes){
-  const bloom_entries_row *row = &reader->row;
-  if( bytes==NULL || num_bytes>sizeof(reader->bytes)
-   || rowid>>BLOOM_ENTRIES_ID_BITS!=run->slot ) return;
-  memcpy(reader->bytes, bytes, num_bytes);
-  if( bloom_entries_open(&reader->row, reader->bytes, num_bytes, run->number, rowid)
-   && (row->before==BLOOM_ENTRIES_NO_ID || row->before<wanted)
-   && row->last<=run->last && row->shape.end_block==run->end_block ) reader->run = run;
-}
-
 /* Reads the row of a run that has the first list whose id is wanted or more; the run's last id is
 ** not less. */
 static int run_load(index_run_reader *reader, const index_run *run, uint64_t wanted){
   bloom_index *index = reader->index;
-  sqlite3_stmt *row;
-  int rc;
+  const bloom_entries_row *row = &reader->row;
+  uint64_t rowid = bloom_entries_rowid(run->slot, run->last);
+  const void *bytes = run->row;
+  size_t num_bytes = run->row_bytes;
+  sqlite3_stmt *select = NULL;
+  int rc = SQLITE_ROW;
   reader->run = NULL;
-  if( run->role==INDEX_RUN_IN_LAYOUT ){
-    run_open_row(reader, run, wanted, bloom_entries_rowid(run->slot, run->last), run->row,
-                 run->row_bytes);
-    return reader->run ? SQLITE_OK : SQLITE_CORRUPT_VTAB;
+  if( run->role!=INDEX_RUN_IN_LAYOUT ){
+    rc = bloom_index_statement_take(index, INDEX_USE_ENTRIES + reader->key, &select,
+                                    "SELECT e.rowid, e.data FROM \"%w\".\"%w_entries%d\" AS e"
+                                    " WHERE e.rowid >= ?1 ORDER BY e.rowid LIMIT 1",
+                                    index->schema, index->name, reader->key + 1);
+    if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(select, 1, (sqlite3_int64)
+                                                bloom_entries_rowid(run->slot, wanted));
+    if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, select);
+    if( rc==SQLITE_ROW ){
+      rowid = (uint64_t)sqlite3_column_int64(select, 0);
+      bytes = sqlite3_column_blob(select, 1);
+      num_bytes = (size_t)sqlite3_column_bytes(select, 1);
+    }
   }
-  rc = bloom_index_statement_take(index, INDEX_USE_ENTRIES + reader->key, &row,
-                                  "SELECT e.rowid, e.data FROM \"%w\".\"%w_entries%d\" AS e"
-                                  " WHERE e.rowid >= ?1 ORDER BY e.rowid LIMIT 1",
-                                  index->schema, index->name, reader->key + 1);
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(row, 1, (sqlite3_int64)
-                                               bloom_entries_rowid(run->slot, wanted));
-  if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
-  if( rc==SQLITE_ROW ){
-    const void *bytes = sqlite3_column_blob(row, 1);
-    run_open_row(reader, run, wanted, (uint64_t)sqlite3_column_int64(row, 0), bytes,
-                 (size_t)sqlite3_column_bytes(row, 1));
+  if( rc==SQLITE_ROW && bytes && num_bytes<=sizeof(reader->bytes)
+   && rowid>>BLOOM_ENTRIES_ID_BITS==run->slot ){
+    memcpy(reader->bytes, bytes, num_bytes);
+    if( bloom_entries_open(&reader->row, reader->bytes, num_bytes, run->number, rowid)
+     && (row->before==BLOOM_ENTRIES_NO_ID || row->before<wanted)
+     && row->last<=run->last && row->shape.end_block==run->end_block ) reader->run = run;
   }
   if( rc==SQLITE_ROW || rc==SQLITE_DONE || rc==SQLITE_ERROR ){
     rc = reader->run ? SQLITE_OK : SQLITE_CORRUPT_VTAB;
   }
-  bloom_index_statement_give_back(index, row, rc==SQLITE_OK);
+  bloom_index_statement_give_back(index, select, rc==SQLITE_OK);
   return rc;
 }
 
-uint64_t bloom_index_run_first(const index_key_layout *key, const index_run *run){
-  const uint32_t num_segments = bloom_entries_num_segments(run->end_block);
+int bloom_index_run_find(const index_key_layout *key, index_run_role role){
   uint32_t i;
-  if( run->role!=INDEX_RUN_SOURCE ) return 0;
-  for(i=0; i<key->num_runs; i++){
-    const index_run *target = &key->runs[i];
-    if( target->role==INDEX_RUN_TARGET && target->last!=UINT64_MAX ){
-      const uint32_t num_of_target = bloom_entries_num_segments(target->end_block);
-      const uint64_t next = target->last + 1, segment = next%num_of_target;
-      return next/num_of_target*num_segments + (segment<num_segments ? segment : num_segments);
-    }
-  }
-  return 0;
+  for(i=0; i<key->num_runs; i++) if( key->runs[i].role==role ) return (int)i;
+  return -1;
+}
+
+uint64_t bloom_index_run_first(const index_key_layout *key, const index_run *run){
+  const int target = run->role==INDEX_RUN_SOURCE ? bloom_index_run_find(key, INDEX_RUN_TARGET) : -1;
+  const uint64_t next = target>=0 ? key->runs[target].last + 1 : 0;
+  const uint32_t num_segments = bloom_entries_num_segments(run->end_block);
+  uint32_t num_of_target;
+  uint64_t segment;
+  if( next==0 ) return 0;
+  num_of_target = bloom_entries_num_segments(key->runs[target].end_block);
+  segment = next%num_of_target;
+  return next/num_of_target*num_segments + (segment<num_segments ? segment : num_segments);
 }
 
 int bloom_index_run_seek(index_run_reader *reader, const index_run *run, uint64_t wanted){
@@ -284,23 +280,6 @@ int bloom_index_run_next(index_run_reader *reader){
   if( found<0 ) return SQLITE_CORRUPT_VTAB;
   if( found==1 || reader->row.last==reader->run->last ) return SQLITE_OK;
   return bloom_index_run_seek(reader, reader->run, reader->row.last + 1);
-}
-
-int bloom_index_runs_check(bloom_index *index, const index_layout *layout){
-  index_run_reader *reader = sqlite3_malloc64(sizeof(*reader));
-  int i, key, rc = reader ? SQLITE_OK : SQLITE_NOMEM;
-  uint32_t j;
-  for(i=0; i<layout->num_generations; i++){
-    for(key=0; key<index->config.num_keys; key++){
-      const index_key_layout *of_key = &layout->generations[i].keys[key];
-      for(j=0; j<of_key->num_runs && rc==SQLITE_OK; j++){
-        *reader = (index_run_reader){.index = index, .of_key = of_key, .key = key};
-        rc = bloom_index_run_seek(reader, &of_key->runs[j], of_key->runs[j].last);
-      }
-    }
-  }
-  sqlite3_free(reader);
-  return rc;
 }
 
 /* -- Writing -------------------------------------------------------------------------------- */
@@ -344,16 +323,6 @@ int bloom_index_run_add(const index_column *column, uint32_t end_block, index_ru
   return bloom_index_run_delete(column->index, column->key, slot, 0, INDEX_LAST_LIST);
 }
 
-/* Returns how many bytes a row in the layout may have, of an index with a column of keys: all of
-** these have the same share. */
-static size_t run_max_bytes_in_layout(const index_config *config){
-  size_t num_columns = 0;
-  int i;
-  for(i=0; i<config->num_keys; i++) num_columns += bloom_index_has_hashes(&config->keys[i]) ? 1 : 0;
-  assert( num_columns>0 );
-  return INDEX_LAYOUT_ROW_BYTES/num_columns;
-}
-
 /* A run that is written. */
 typedef struct run_writer {
   const index_column *column;
@@ -366,18 +335,21 @@ typedef struct run_writer {
 /* Writes the row at hand. */
 static int run_write_row(run_writer *writer, int is_last){
   const index_column *column = writer->column;
+  const index_config *config = &column->index->config;
   index_run *run = writer->run;
   uint64_t rowid;
   const size_t num_bytes = bloom_entries_writer_finish(&writer->entries, run->number, run->slot,
                                                        writer->bytes, &rowid);
-  int rc;
+  size_t num_columns = 0; /* of keys: all of them have the same share of the layout */
+  int i, rc;
+  run->last = rowid & BLOOM_ENTRIES_ID_MASK;
+  for(i=0; i<config->num_keys; i++) num_columns += bloom_index_has_hashes(&config->keys[i]) ? 1 : 0;
   if( is_last && run->num_rows==0 && column->row
-   && num_bytes<=run_max_bytes_in_layout(&column->index->config) ){
+   && num_bytes*num_columns<=INDEX_LAYOUT_ROW_BYTES ){
     memcpy(column->row, writer->bytes, num_bytes);
     run->role = INDEX_RUN_IN_LAYOUT;
     run->row = column->row;
     run->row_bytes = (uint32_t)num_bytes;
-    run->last = rowid & BLOOM_ENTRIES_ID_MASK;
     return SQLITE_OK;
   }
   rc = sqlite3_bind_int64(writer->insert, 1, (sqlite3_int64)rowid);
@@ -385,7 +357,6 @@ static int run_write_row(run_writer *writer, int is_last){
                                              SQLITE_STATIC);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(column->index->connection, writer->insert);
   if( rc==SQLITE_DONE ) rc = sqlite3_reset(writer->insert);
-  run->last = rowid & BLOOM_ENTRIES_ID_MASK;
   run->num_rows++;
   return rc;
 }
@@ -515,38 +486,31 @@ uint32_t bloom_index_blocks_next(const index_block_set *set, uint32_t block){
 
 /* -- Looking up ------------------------------------------------------------------------------- */
 
-/* Adds the blocks of the list at hand; unless `within` is NULL, only those that it has, too. */
-static int look_up_add_list(index_run_reader *reader, const index_block_set *within,
-                            index_block_set *result){
-  const uint32_t segment = reader->row.segment;
-  uint64_t bits[INDEX_SEGMENT_WORDS], any = 0, *all;
-  uint32_t i;
-  if( within && within->segments[segment]==NULL ) return SQLITE_OK;
-  if( bloom_entries_read_bits(&reader->row, bits)<0 ) return SQLITE_CORRUPT_VTAB;
-  for(i=0; within && i<INDEX_SEGMENT_WORDS; i++) any |= bits[i] &= within->segments[segment][i];
-  if( within && any==0 ) return SQLITE_OK;
-  all = blocks_segment(result, segment);
-  for(i=0; all && i<INDEX_SEGMENT_WORDS; i++) all[i] |= bits[i];
-  return all ? SQLITE_OK : SQLITE_NOMEM;
-}
-
-/* Adds the blocks that have one of a range of tokens in a run. */
+/* Adds the blocks that have one of a range of tokens in a run; unless `within` is NULL, only those
+** that it has, too. */
 static int look_up_range(index_run_reader *reader, const index_run *run, index_tokens tokens,
                          const index_block_set *within, index_block_set *result){
   const uint32_t num_segments = bloom_entries_num_segments(run->end_block);
   const uint64_t end = (tokens.first + tokens.num_tokens) * num_segments;
   uint64_t id = tokens.first * num_segments;
-  uint32_t segment = 0;
-  int rc = SQLITE_OK;
-  for(; id<end && rc==SQLITE_OK; id++, segment=(segment + 1)%num_segments){
+  uint32_t segment = 0, i;
+  for(; id<end; id++, segment=(segment + 1)%num_segments){
+    uint64_t bits[INDEX_SEGMENT_WORDS], any = 0, *all;
+    int rc;
     if( within && within->segments[segment]==NULL ) continue;
     rc = bloom_index_run_seek(reader, run, id);
-    if( rc!=SQLITE_OK || reader->row.num_blocks==0 || reader->row.id>=end ) break;
+    if( rc!=SQLITE_OK || reader->row.num_blocks==0 || reader->row.id>=end ) return rc;
     id = reader->row.id;
     segment = reader->row.segment;
-    rc = look_up_add_list(reader, within, result);
+    if( within && within->segments[segment]==NULL ) continue;
+    if( bloom_entries_read_bits(&reader->row, bits)<0 ) return SQLITE_CORRUPT_VTAB;
+    for(i=0; within && i<INDEX_SEGMENT_WORDS; i++) any |= bits[i] &= within->segments[segment][i];
+    if( within && any==0 ) continue;
+    all = blocks_segment(result, segment);
+    if( all==NULL ) return SQLITE_NOMEM;
+    for(i=0; i<INDEX_SEGMENT_WORDS; i++) all[i] |= bits[i];
   }
-  return rc;
+  return SQLITE_OK;
 }
 
 int bloom_index_look_up(bloom_index *index, const index_generation *generation, int key,

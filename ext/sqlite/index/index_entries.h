@@ -221,9 +221,8 @@ int bloom_index_run_seek(index_run_reader *reader, const index_run *run, uint64_
 /* Moves to the next list. */
 int bloom_index_run_next(index_run_reader *reader);
 
-/* Returns SQLITE_CORRUPT_VTAB unless each run's last row is there: a dump, say, gives rows other
-** rowids. */
-int bloom_index_runs_check(bloom_index *index, const index_layout *layout);
+/* Returns the number of a column's first run that has a role; -1: none has it. */
+int bloom_index_run_find(const index_key_layout *key, index_run_role role);
 
 /* Returns the id of the first list of a run that queries read: 0, or of a join's source that of the
 ** first one behind the target's last list. */

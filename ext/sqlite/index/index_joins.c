@@ -92,16 +92,13 @@ int bloom_index_union_next(void *source, index_entry_list *list, int *is_found){
   for(i=0; *is_found && i<lists->num_runs && rc==SQLITE_OK; i++){
     union_run *run = &lists->runs[i];
     bloom_entries_row *row = &run->reader.row;
+    const int is_first = list->num_blocks==0;
     int num_blocks;
     if( run->token!=list->token || row->segment!=list->segment ) continue;
-    if( list->num_blocks==0 ){
-      num_blocks = bloom_entries_read(row, list->blocks);
-      if( num_blocks>0 ) list->num_blocks = (uint32_t)num_blocks;
-    }else{
-      num_blocks = bloom_entries_read(row, blocks);
-      if( num_blocks>0 ) union_unite(list, blocks, (uint32_t)num_blocks);
-    }
+    num_blocks = bloom_entries_read(row, is_first ? list->blocks : blocks);
     if( num_blocks<0 ) return SQLITE_CORRUPT_VTAB;
+    if( is_first ) list->num_blocks = (uint32_t)num_blocks;
+    else union_unite(list, blocks, (uint32_t)num_blocks);
     rc = bloom_index_run_next(&run->reader);
     union_set_token(run);
   }
@@ -109,12 +106,6 @@ int bloom_index_union_next(void *source, index_entry_list *list, int *is_found){
 }
 
 /* -- Joining ---------------------------------------------------------------------------------- */
-
-static index_run *join_find_target(index_key_layout *key){
-  uint32_t i;
-  for(i=0; i<key->num_runs; i++) if( key->runs[i].role==INDEX_RUN_TARGET ) return &key->runs[i];
-  return NULL;
-}
 
 /* Copies lists that the target lacks from the runs whose bits are set in `taken`: so many that they
 ** have max_pairs entries; or all, and then removes the runs. */
@@ -146,23 +137,6 @@ static int join_go_on(const index_column *column, uint64_t taken, index_run *tar
   key->num_runs = num_left;
   return rc;
 }
-
-/* Goes on with the join that is spread over several merges. */
-static int join_go_on_spread(const index_column *column, uint64_t max_pairs){
-  const index_key_layout *key = column->of_key;
-  index_run *target = join_find_target(column->of_key);
-  uint64_t taken = 0;
-  uint32_t i;
-  int rc;
-  assert( target );
-  for(i=0; i<key->num_runs; i++) taken |= (uint64_t)(key->runs[i].role==INDEX_RUN_SOURCE) << i;
-  /* A merge that failed may have left rows behind the last one. */
-  rc = bloom_index_run_delete(column->index, column->key, target->slot,
-                              target->last==UINT64_MAX ? 0 : target->last + 1, INDEX_LAST_LIST);
-  return rc==SQLITE_OK ? join_go_on(column, taken, target, max_pairs) : rc;
-}
-
-/* -- Which runs ------------------------------------------------------------------------------ */
 
 static int join_compare(const void *a, const void *b){
   const uint64_t of_a = (*(index_run *const *)a)->num_pairs;
@@ -199,15 +173,25 @@ int bloom_index_join(const index_column *column, uint64_t num_merged){
       : UINT64_MAX;
   const uint64_t at_once = share>INDEX_JOIN_AT_ONCE ? share : INDEX_JOIN_AT_ONCE;
   const uint64_t max_pairs = share>INDEX_JOIN_LEAST ? share : INDEX_JOIN_LEAST;
+  const int spread = bloom_index_run_find(key, INDEX_RUN_TARGET);
+  uint64_t taken = 0;
+  index_run *target;
+  uint32_t i;
   int rc = SQLITE_OK;
-  if( join_find_target(key) ) rc = join_go_on_spread(column, max_pairs);
+  if( spread>=0 ){
+    target = &key->runs[spread];
+    for(i=0; i<key->num_runs; i++) taken |= (uint64_t)(key->runs[i].role==INDEX_RUN_SOURCE) << i;
+    /* A merge that failed may have left rows behind the last one. */
+    rc = bloom_index_run_delete(column->index, column->key, target->slot, target->last + 1,
+                                INDEX_LAST_LIST);
+    if( rc==SQLITE_OK ) rc = join_go_on(column, taken, target, max_pairs);
+  }
   while( rc==SQLITE_OK ){
-    const int has_spread = join_find_target(key)!=NULL;
-    const uint64_t taken = join_choose(key, has_spread ? at_once : UINT64_MAX);
+    const int has_spread = bloom_index_run_find(key, INDEX_RUN_TARGET)>=0;
     uint64_t sum = 0;
-    uint32_t end_block = 1, i;
-    index_run *target;
+    uint32_t end_block = 1;
     int is_spread;
+    taken = join_choose(key, has_spread ? at_once : UINT64_MAX);
     if( taken==0 ) break;
     for(i=0; i<key->num_runs; i++){
       if( !(taken >> i & 1) ) continue;

@@ -57,15 +57,6 @@ static index_column merge_column(index_merge_state *merge, int generation, int k
                         .of_key = &merge->layout.generations[generation].keys[key], .key = key};
 }
 
-/* Returns the run of a column that is in the layout, or NULL. */
-static index_run *merge_run_in_layout(index_key_layout *of_key){
-  uint32_t i;
-  for(i=0; i<of_key->num_runs; i++){
-    if( of_key->runs[i].role==INDEX_RUN_IN_LAYOUT ) return &of_key->runs[i];
-  }
-  return NULL;
-}
-
 /* Writes the pairs in memory of a column as a run, if there are any; or its zones. */
 static int merge_flush_key(index_merge_state *merge, int generation, int number, int is_last){
   index_column column = merge_column(merge, generation, number);
@@ -73,22 +64,23 @@ static int merge_flush_key(index_merge_state *merge, int generation, int number,
   merge_generation *of = &merge->generations[generation];
   const uint32_t end_block = of->spans->num_spans << INDEX_SPAN_LG;
   merge_key *key = &of->keys[number];
-  index_run *run = merge_run_in_layout(of_key);
+  const int in_layout = bloom_index_run_find(of_key, INDEX_RUN_IN_LAYOUT);
+  index_run *run;
   index_entry_list list;
   index_union *lists;
   int is_found, ignored, rc = SQLITE_OK;
   if( key->zones ) return bloom_index_zones_write(key->zones);
   if( bloom_index_pairs_bytes(&key->pairs)==0 ) return SQLITE_OK;
-  if( run ){
+  if( in_layout>=0 ){
     /* Its entries become part of the new run. */
     rc = bloom_index_union_start(&lists, merge->index, number, of_key,
-                                 (uint64_t)1 << (run - of_key->runs));
+                                 (uint64_t)1 << in_layout);
     while( rc==SQLITE_OK
           && (rc = bloom_index_union_next(lists, &list, &is_found))==SQLITE_OK && is_found ){
       rc = bloom_index_pairs_add_list(&key->pairs, &list);
     }
     sqlite3_free(lists);
-    *run = of_key->runs[--of_key->num_runs];
+    of_key->runs[in_layout] = of_key->runs[--of_key->num_runs];
   }
   if( rc==SQLITE_OK && of_key->num_runs>=INDEX_MAX_RUNS ){
     rc = bloom_index_join(&column, INDEX_JOIN_ALL);
@@ -330,7 +322,8 @@ static int merge_open_generation(index_merge_state *merge, int number, const ind
         : bloom_index_pairs_start(&key->pairs, index, generation, i);
     }
     if( rc==SQLITE_OK && has_hashes ){
-      index_run *run = merge_run_in_layout(of_key);
+      const int in_layout = bloom_index_run_find(of_key, INDEX_RUN_IN_LAYOUT);
+      index_run *run = in_layout>=0 ? &of_key->runs[in_layout] : NULL;
       key->row = sqlite3_malloc64(BLOOM_ENTRIES_ROW_BYTES);
       if( key->row==NULL ) rc = SQLITE_NOMEM;
       else if( run ) run->row = memcpy(key->row, run->row, run->row_bytes);
