@@ -87,22 +87,11 @@ static void pairs_end_block(index_pairs *pairs){
   pairs->first_of_block = pairs->num_listed;
 }
 
-/* Adds lists of a text to the block at hand. */
-static int pairs_add_lists(index_pairs *pairs, const uint32_t *numbers, size_t num_numbers){
-  size_t i;
-  const int rc = bloom_grow(&pairs->list, pairs->num_listed + num_numbers, &pairs->max_listed,
-                            sizeof(*pairs->list));
-  for(i=0; i<num_numbers && rc==SQLITE_OK; i++){
-    pairs->list[pairs->num_listed++]
-      = (uint64_t)numbers[i] << INDEX_PAIR_BLOCK_BITS | pairs->block;
-  }
-  return rc;
-}
-
 /* Adds the lists of a text. */
 static int pairs_add_text(index_pairs *pairs, uint32_t block, sqlite3_value *value){
   const uint32_t any = bloom_lists_any(pairs->lists);
   uint32_t numbers[BLOOM_TEXT_ROOM];
+  size_t num_numbers = 0, i;
   bloom_text reading;
   char digits[24];
   int rc = SQLITE_OK;
@@ -113,15 +102,22 @@ static int pairs_add_text(index_pairs *pairs, uint32_t block, sqlite3_value *val
     pairs->block = block;
   }
   if( bloom_index_text_begin(&reading, digits, pairs->key, value)
-   && !(pairs->has[any/64] >> any%64 & 1) && rc==SQLITE_OK ){
+   && !(pairs->has[any/64] >> any%64 & 1) ){
     pairs->has[any/64] |= (uint64_t)1 << any%64;
-    rc = pairs_add_lists(pairs, &any, 1);
+    numbers[num_numbers++] = any;
   }
-  while( rc==SQLITE_OK && bloom_text_is_open(&reading) ){
-    rc = pairs_add_lists(pairs, numbers, bloom_text_next_lists(&reading, pairs->lists, pairs->has,
-                                                               numbers));
+  for(;;){
+    if( rc==SQLITE_OK ){
+      rc = bloom_grow(&pairs->list, pairs->num_listed + num_numbers, &pairs->max_listed,
+                      sizeof(*pairs->list));
+    }
+    if( rc!=SQLITE_OK ) return rc;
+    for(i=0; i<num_numbers; i++){
+      pairs->list[pairs->num_listed++] = (uint64_t)numbers[i] << INDEX_PAIR_BLOCK_BITS | block;
+    }
+    if( !bloom_text_is_open(&reading) ) return SQLITE_OK;
+    num_numbers = bloom_text_next_lists(&reading, pairs->lists, pairs->has, numbers);
   }
-  return rc;
 }
 
 int bloom_index_pairs_add(index_pairs *pairs, uint32_t block, sqlite3_value *value){
@@ -161,38 +157,32 @@ static int pairs_compare(const void *a, const void *b){
   return (of_a>of_b) - (of_a<of_b);
 }
 
-/* Sorts by the digit of `shift` bits and up, and keeps the order of equal ones. */
-static void pairs_sort_by_digit(const uint64_t *from, uint64_t *to, size_t num_pairs, int shift){
-  size_t first[1 << PAIRS_DIGIT_BITS] = {0}, i, sum = 0;
-  for(i=0; i<num_pairs; i++) first[from[i] >> shift & ((1 << PAIRS_DIGIT_BITS) - 1)]++;
-  for(i=0; i<(1 << PAIRS_DIGIT_BITS); i++){
-    const size_t num = first[i];
-    first[i] = sum;
-    sum += num;
-  }
-  for(i=0; i<num_pairs; i++){
-    to[first[from[i] >> shift & ((1 << PAIRS_DIGIT_BITS) - 1)]++] = from[i];
-  }
-}
-
-/* Sorts many pairs by the bits in which they differ; by those of blocks only if blocks do not
-** ascend. */
+/* Sorts many pairs by the bits in which they differ, digit after digit from the lowest; by those of
+** blocks only if blocks do not ascend. */
 static int pairs_sort_many(index_pairs *pairs){
-  const uint64_t mask = INDEX_PAIR_BLOCK_MASK;
+  const uint64_t mask = INDEX_PAIR_BLOCK_MASK, digits = ((uint64_t)1 << PAIRS_DIGIT_BITS) - 1;
+  const size_t num_pairs = pairs->num_listed;
   uint64_t *other = sqlite3_malloc64(pairs->max_listed * sizeof(*other));
   uint64_t differ = 0;
   size_t i;
   int shift = INDEX_PAIR_BLOCK_BITS;
   if( other==NULL ) return SQLITE_NOMEM;
-  for(i=1; i<pairs->num_listed; i++){
+  for(i=1; i<num_pairs; i++){
     differ |= pairs->list[i] ^ pairs->list[0];
     if( (pairs->list[i] & mask)<(pairs->list[i-1] & mask) ) shift = 0;
   }
   for(; shift<64 && differ>>shift; shift+=PAIRS_DIGIT_BITS){
-    uint64_t *sorted = other;
-    pairs_sort_by_digit(pairs->list, other, pairs->num_listed, shift);
-    other = pairs->list;
-    pairs->list = sorted;
+    size_t first[1 << PAIRS_DIGIT_BITS] = {0}, sum = 0;
+    uint64_t *from = pairs->list;
+    for(i=0; i<num_pairs; i++) first[from[i] >> shift & digits]++;
+    for(i=0; i<=digits; i++){
+      const size_t num = first[i];
+      first[i] = sum;
+      sum += num;
+    }
+    for(i=0; i<num_pairs; i++) other[first[from[i] >> shift & digits]++] = from[i];
+    pairs->list = other;
+    other = from;
   }
   sqlite3_free(other);
   return SQLITE_OK;
@@ -270,11 +260,9 @@ int bloom_index_pairs_next(void *source, index_entry_list *list, int *is_found){
   if( !*is_found ){
     sqlite3_free(pairs->gaps);
     sqlite3_free(pairs->chunks);
-    pairs->gaps = NULL;
-    pairs->chunks = NULL;
-    pairs->num_bytes = pairs->max_bytes = pairs->num_listed = pairs->first_of_block = 0;
-    pairs->num_taken = pairs->next_token = 0;
-    pairs->is_unordered = pairs->is_taken = 0;
+    *pairs = (index_pairs){.key = pairs->key, .hash_bits = pairs->hash_bits,
+                           .lists = pairs->lists, .list = pairs->list,
+                           .max_listed = pairs->max_listed, .has = pairs->has};
     return rc;
   }
   next = pairs->list + pairs->num_taken;

@@ -18,14 +18,18 @@
 /* The column of spans, entries and zones. */
 #define INDEX_DATA_COLUMN "(data BLOB)"
 
-/* form is a pattern of GLOB that the columns match, those of bloom 1.2, too. */
-static const struct {
-  const char *suffix, *columns, *form;
-} tables_first[INDEX_NUM_TABLES] = {
-  {"state", "(covered INTEGER, config BLOB, layout BLOB)",
+/* A table: its name is the index's and suffix; its columns match form, a pattern of GLOB, and so do
+** those of bloom 1.2. */
+typedef struct index_table {
+  char suffix[24];
+  const char *columns, *form;
+} index_table;
+
+static const index_table tables_first[INDEX_NUM_TABLES] = {
+  {"_state", "(covered INTEGER, config BLOB, layout BLOB)",
    "(covered INTEGER*config BLOB, layout BLOB*)"},
-  {"changed", INDEX_CHANGED_COLUMNS, INDEX_CHANGED_COLUMNS},
-  {"spans", INDEX_DATA_COLUMN, INDEX_DATA_COLUMN}
+  {"_changed", INDEX_CHANGED_COLUMNS, INDEX_CHANGED_COLUMNS},
+  {"_spans", INDEX_DATA_COLUMN, INDEX_DATA_COLUMN}
 };
 
 const char *bloom_index_table_suffix(const index_key *key){
@@ -41,21 +45,12 @@ static int tables_num_all(const index_config *config){
   return INDEX_NUM_TABLES + 2*config->num_keys + 1;
 }
 
-/* A table: its name is the index's and suffix; its columns match form, a pattern of GLOB. */
-typedef struct index_table {
-  char suffix[24];
-  const char *columns, *form;
-} index_table;
-
 /* Returns table number i. */
 static index_table tables_get(const index_config *config, int i){
   const int key = i - INDEX_NUM_TABLES;
   index_table table = {.columns = INDEX_DATA_COLUMN, .form = INDEX_DATA_COLUMN};
-  if( key<0 ){
-    table.columns = tables_first[i].columns;
-    table.form = tables_first[i].form;
-    sqlite3_snprintf(sizeof(table.suffix), table.suffix, "_%s", tables_first[i].suffix);
-  }else if( key<config->num_keys ){
+  if( key<0 ) table = tables_first[i];
+  else if( key<config->num_keys ){
     sqlite3_snprintf(sizeof(table.suffix), table.suffix, "_%s%d",
                      bloom_index_table_suffix(&config->keys[key]), key + 1);
   }else if( key<2*config->num_keys ){
@@ -64,11 +59,6 @@ static index_table tables_get(const index_config *config, int i){
     table = (index_table){"_canary", INDEX_CANARY_FORM, INDEX_CANARY_FORM};
   }
   return table;
-}
-
-static int tables_find(const bloom_index *index, const index_table *table, int *is_there){
-  return bloom_sql_find_table(index->connection, index->schema, index->name, table->suffix,
-                              table->form, is_there);
 }
 
 /* Makes table number i, and, where rows are found by their rowids, the empty index that keeps
@@ -86,28 +76,9 @@ static int tables_create_one(bloom_index *index, int i){
                        index->name, table.suffix);
 }
 
-/* Sets *is_left to whether a copy without virtual tables left table number i: it has the right
-** text; no row, unless a state with a right checksum is there; and the index that keeps its rowids,
-** if it needs one.  All that it has can be made again from the source. */
-static int tables_find_left(bloom_index *index, const index_table *table, int has_state,
-                            int *is_left){
-  sqlite3_int64 has_rows = 0, has_index = strcmp(table->columns, INDEX_DATA_COLUMN)!=0;
-  int rc = bloom_sql_find_table(index->connection, index->schema, index->name, table->suffix,
-                                table->columns, is_left);
-  if( rc==SQLITE_OK && *is_left && !has_state ){
-    rc = bloom_sql_integer(index->connection, &has_rows, "SELECT 1 FROM \"%w\".\"%w%s\" LIMIT 1",
-                           index->schema, index->name, table->suffix);
-  }
-  if( rc==SQLITE_OK && *is_left && !has_index ){
-    rc = bloom_sql_integer(index->connection, &has_index, "SELECT 1 FROM \"%w\".sqlite_master"
-                           " WHERE type = 'index' AND tbl_name = '%q%s' COLLATE NOCASE AND name"
-                           " BETWEEN 'bloom_keeps_rowids_' AND 'bloom_keeps_rowids_~'",
-                           index->schema, index->name, table->suffix);
-  }
-  *is_left &= has_index && !has_rows;
-  return rc;
-}
-
+/* A table that a copy left has the right text; no row, unless a state with a right checksum is
+** there; and the index that keeps its rowids, if it needs one.  All that it has can be made again
+** from the source. */
 int bloom_index_tables_find_left(bloom_index *index, int has_state, unsigned *left,
                                  char **names){
   sqlite3_str *list = sqlite3_str_new(NULL);
@@ -116,9 +87,21 @@ int bloom_index_tables_find_left(bloom_index *index, int has_state, unsigned *le
   sqlite3_str_appendall(list, "NULL");
   for(i=0; i<bloom_index_num_tables(index) && rc==SQLITE_OK; i++){
     const index_table table = tables_get(&index->config, i);
-    rc = tables_find_left(index, &table, has_state, &is_left);
-    if( rc==SQLITE_OK && is_left ) *left |= 1u << i;
-    else if( rc==SQLITE_OK ) sqlite3_str_appendf(list, ", '%q%s'", index->name, table.suffix);
+    sqlite3_int64 has_rows = 0, has_index = strcmp(table.columns, INDEX_DATA_COLUMN)!=0;
+    rc = bloom_sql_find_table(index->connection, index->schema, index->name, table.suffix,
+                              table.columns, &is_left);
+    if( rc==SQLITE_OK && is_left && !has_state ){
+      rc = bloom_sql_integer(index->connection, &has_rows, "SELECT 1 FROM \"%w\".\"%w%s\" LIMIT 1",
+                             index->schema, index->name, table.suffix);
+    }
+    if( rc==SQLITE_OK && is_left && !has_index ){
+      rc = bloom_sql_integer(index->connection, &has_index, "SELECT 1 FROM \"%w\".sqlite_master"
+                             " WHERE type = 'index' AND tbl_name = '%q%s' COLLATE NOCASE AND name"
+                             " BETWEEN 'bloom_keeps_rowids_' AND 'bloom_keeps_rowids_~'",
+                             index->schema, index->name, table.suffix);
+    }
+    if( rc==SQLITE_OK && is_left && has_index && !has_rows ) *left |= 1u << i;
+    else sqlite3_str_appendf(list, ", '%q%s'", index->name, table.suffix);
   }
   *names = sqlite3_str_finish(list);
   return rc!=SQLITE_OK || *names ? rc : SQLITE_NOMEM;
@@ -154,18 +137,29 @@ int bloom_index_tables_drop(bloom_index *index, int num_tables){
   return rc;
 }
 
-int bloom_index_tables_upgrade(bloom_index *index){
+/* Runs SQL on those of the tables first .. end - 1 that are there: a format of the schema, the
+** index's name and the suffix, then new_name and the suffix. */
+static int tables_run(bloom_index *index, int first, int end, const char *format,
+                      const char *new_name){
   int i, rc = SQLITE_OK;
-  /* SQLite drops no table while a command runs. */
-  for(i=bloom_index_num_tables(index); i<tables_num_all(&index->config) - 1 && rc==SQLITE_OK; i++){
+  for(i=first; i<end && rc==SQLITE_OK; i++){
     const index_table table = tables_get(&index->config, i);
     int is_there;
-    rc = tables_find(index, &table, &is_there);
+    rc = bloom_sql_find_table(index->connection, index->schema, index->name, table.suffix,
+                              table.form, &is_there);
     if( rc==SQLITE_OK && is_there ){
-      rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w%s\"", index->schema,
-                         index->name, table.suffix);
+      rc = bloom_sql_run(index->connection, format, index->schema, index->name, table.suffix,
+                         new_name, table.suffix);
     }
   }
+  return rc;
+}
+
+int bloom_index_tables_upgrade(bloom_index *index){
+  int i, rc;
+  /* SQLite drops no table while a command runs. */
+  rc = tables_run(index, bloom_index_num_tables(index), tables_num_all(&index->config) - 1,
+                  "DELETE FROM \"%w\".\"%w%s\"", NULL);
   for(i=INDEX_TABLES_OF_1_2; i<bloom_index_num_tables(index) && rc==SQLITE_OK; i++){
     rc = tables_create_one(index, i);
   }
@@ -173,39 +167,26 @@ int bloom_index_tables_upgrade(bloom_index *index){
 }
 
 int bloom_index_tables_rename(bloom_index *index, const char *new_name){
-  int i, rc = SQLITE_OK;
-  for(i=0; i<tables_num_all(&index->config) && rc==SQLITE_OK; i++){
-    const index_table table = tables_get(&index->config, i);
-    int is_there;
-    rc = tables_find(index, &table, &is_there);
-    if( rc==SQLITE_OK && is_there ){
-      rc = bloom_sql_run(index->connection, "ALTER TABLE \"%w\".\"%w%s\" RENAME TO \"%w%s\"",
-                         index->schema, index->name, table.suffix, new_name, table.suffix);
-    }
-  }
-  return rc;
+  return tables_run(index, 0, tables_num_all(&index->config),
+                    "ALTER TABLE \"%w\".\"%w%s\" RENAME TO \"%w%s\"", new_name);
 }
 
 /* == NAME_canary ======================================================================= */
 
 /*
 ** NAME_canary is there if the source has hidden rowids, which VACUUM and dumps may change: they
-** give its one row, of rowid 7, another one too.  Backups and VACUUM INTO keep both.
+** give its one row, of rowid 7, another one too.  Backups and VACUUM INTO keep both.  Something of
+** the user's may have that name.
 */
 #define CANARY_ROWID 7
-
-/* Sets *is_there to whether NAME_canary is there: something of the user's may have that name. */
-static int canary_find(const bloom_index *index, int *is_there){
-  const index_table table = tables_get(&index->config, tables_num_all(&index->config) - 1);
-  return tables_find(index, &table, is_there);
-}
 
 int bloom_index_canary_write(bloom_index *index){
   int is_there, rc;
   if( !index->config.has_hidden_ids ) return SQLITE_OK;
-  rc = canary_find(index, &is_there);
+  rc = bloom_sql_find_table(index->connection, index->schema, index->name, "_canary",
+                            INDEX_CANARY_FORM, &is_there);
   if( rc==SQLITE_OK ){
-    /* CREATE fails where something of the user's has the name. */
+    /* CREATE fails where that is the user's. */
     rc = bloom_sql_run(index->connection, is_there ? "DELETE FROM \"%w\".\"%w_canary\""
                        : "CREATE TABLE \"%w\".\"%w_canary\"" INDEX_CANARY_FORM, index->schema,
                        index->name);
@@ -218,12 +199,15 @@ int bloom_index_canary_write(bloom_index *index){
 
 int bloom_index_canary_compare(bloom_index *index, int *is_same){
   sqlite3_int64 rowid = 0;
-  int is_there = 0, rc = SQLITE_OK;
-  if( index->config.has_hidden_ids ) rc = canary_find(index, &is_there);
+  int is_there, rc;
+  *is_same = !index->config.has_hidden_ids;
+  if( *is_same ) return SQLITE_OK;
+  rc = bloom_sql_find_table(index->connection, index->schema, index->name, "_canary",
+                            INDEX_CANARY_FORM, &is_there);
   if( rc==SQLITE_OK && is_there ){
     rc = bloom_sql_integer(index->connection, &rowid, "SELECT c.rowid FROM \"%w\".\"%w_canary\" AS"
                            " c", index->schema, index->name);
   }
-  *is_same = !index->config.has_hidden_ids || rowid==CANARY_ROWID;
+  *is_same = rowid==CANARY_ROWID;
   return rc;
 }
