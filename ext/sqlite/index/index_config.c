@@ -151,37 +151,32 @@ static int config_set_equality(index_key *key){
   return bloom_collation_named(key->collation, &key->equality.collation) || key->is_like;
 }
 
-/* Sets the configuration of a column to what the source has now. */
-static int config_renew_key(bloom_index *index, index_key *key){
-  const bloom_source_column *column = key->column>=0 ? &index->columns.list[key->column] : NULL;
-  char *name = sqlite3_mprintf("%s", column ? column->name : key->name);
-  char *collation = sqlite3_mprintf("%s", column ? column->collation : "BINARY");
-  sqlite3_free(key->name);
-  sqlite3_free(key->collation);
-  key->name = name;
-  key->collation = collation;
-  if( name==NULL || collation==NULL ) return SQLITE_NOMEM;
-  key->is_gone = column==NULL;
-  key->affinity = (char)(column ? column->affinity : 'b');
-  key->is_virtual = column && column->is_virtual;
-  key->doubt = NULL;
-  if( column && !config_set_equality(key) ){
-    return BLOOM_INDEX_FAIL(index, "bloom_index: column %s of table %s has collation %s; use"
-                                   " BINARY, NOCASE or RTRIM", name, index->config.source,
-                            collation);
-  }
-  return SQLITE_OK;
-}
-
 int bloom_index_config_renew(bloom_index *index){
   index_config *config = &index->config;
-  int i, rc = index->columns.is_partial ? SQLITE_AUTH : SQLITE_OK;
+  int i;
   config->version = (uint32_t)sqlite3_libversion_number();
   config->has_hidden_ids = index->columns.id_column<0;
-  for(i=0; i<config->num_keys && rc==SQLITE_OK; i++){
-    rc = config_renew_key(index, &config->keys[i]);
+  if( index->columns.is_partial ) return SQLITE_AUTH;
+  for(i=0; i<config->num_keys; i++){
+    index_key *key = &config->keys[i];
+    const bloom_source_column *column = key->column>=0 ? &index->columns.list[key->column] : NULL;
+    char *name = sqlite3_mprintf("%s", column ? column->name : key->name);
+    char *collation = sqlite3_mprintf("%s", column ? column->collation : "BINARY");
+    sqlite3_free(key->name);
+    sqlite3_free(key->collation);
+    key->name = name;
+    key->collation = collation;
+    if( name==NULL || collation==NULL ) return SQLITE_NOMEM;
+    key->is_gone = column==NULL;
+    key->affinity = (char)(column ? column->affinity : 'b');
+    key->is_virtual = column && column->is_virtual;
+    key->doubt = NULL;
+    if( column && !config_set_equality(key) ){
+      return BLOOM_INDEX_FAIL(index, "bloom_index: column %s of table %s has collation %s; use"
+                                     " BINARY, NOCASE or RTRIM", name, config->source, collation);
+    }
   }
-  return rc;
+  return SQLITE_OK;
 }
 
 int bloom_index_config_set(bloom_index *index){
@@ -335,41 +330,11 @@ void bloom_index_layout_free(bloom_index *index){
 
 /* -- The record ----------------------------------------------------------------------------- */
 
-/* Reads a row of entries, which is left where it is, or writes it. */
-static void record_row(index_record *record, const uint8_t **row, uint32_t *num_bytes){
-  record_u32(record, num_bytes);
-  if( record->out ){
-    sqlite3_str_append(record->out, (const char *)*row, (int)*num_bytes);
-  }else{
-    record_expect(record, *num_bytes<=BLOOM_ENTRIES_ROW_BYTES
-                          && (size_t)(record->end - record->next)>=*num_bytes);
-    *row = record->next;
-    if( record->rc==SQLITE_OK ) record->next += *num_bytes;
-  }
-}
-
-/* Reads or writes a run, which must be one that a merge may write. */
-static void layout_record_run(index_record *record, const index_generation *generation,
-                              index_run *run){
-  uint32_t role = (uint32_t)run->role;
-  record_u64(record, &run->number);
-  record_u64(record, &run->last);
-  record_u64(record, &run->num_pairs);
-  record_u32(record, &run->num_rows);
-  record_u32(record, &run->end_block);
-  record_u32(record, &run->slot);
-  record_u32(record, &role);
-  record_expect(record, role<=INDEX_RUN_IN_LAYOUT && run->slot<INDEX_NUM_SLOTS && run->end_block>0
-                        && run->end_block<=generation->num_spans << INDEX_SPAN_LG
-                        && run->num_pairs<=LAYOUT_MAX_PAIRS
-                        && (run->last==UINT64_MAX ? role==INDEX_RUN_TARGET
-                            : run->last<(uint64_t)1 << 56));
-  if( role==INDEX_RUN_IN_LAYOUT ) record_row(record, &run->row, &run->row_bytes);
-  if( record->rc==SQLITE_OK ) run->role = (index_run_role)role;
-}
-
+/* Reads or writes a column's runs, which must be ones that merges may write.  Sets the bits of
+** their slots, which must differ in all generations: the rows of all are in one table. */
 static void layout_record_key(index_record *record, const index_key *key,
-                              const index_generation *generation, index_key_layout *of_key){
+                              const index_generation *generation, index_key_layout *of_key,
+                              uint64_t slots[2]){
   uint32_t i, num_targets = 0, num_in_layout = 0;
   record_u32(record, &of_key->hash_bits);
   record_u32(record, &of_key->num_runs);
@@ -377,46 +342,38 @@ static void layout_record_key(index_record *record, const index_key *key,
   record_expect(record, of_key->hash_bits<=INDEX_MAX_HASH_BITS && of_key->num_runs<=INDEX_ROOM_RUNS
                         && (of_key->hash_bits>0)==bloom_index_has_hashes(key));
   for(i=0; i<of_key->num_runs && record->rc==SQLITE_OK; i++){
-    layout_record_run(record, generation, &of_key->runs[i]);
-    num_targets += of_key->runs[i].role==INDEX_RUN_TARGET;
-    num_in_layout += of_key->runs[i].role==INDEX_RUN_IN_LAYOUT;
-  }
-  record_expect(record, num_targets<=1 && num_in_layout<=(of_key->hash_bits>0 ? 1u : 0u));
-}
-
-static void layout_record_generation(index_record *record, const index_config *config,
-                                     index_generation *generation){
-  int i;
-  record_u32(record, &generation->place);
-  record_u32(record, &generation->shift);
-  record_u32(record, &generation->num_spans);
-  record_u32(record, &generation->zone_lg);
-  record_u32(record, &generation->block_rows);
-  record_u64(record, &generation->spans_hash);
-  record_u64(record, &generation->num_built);
-  record_u64(record, &generation->num_rows);
-  record_expect(record, generation->place<INDEX_MAX_GENERATIONS && generation->shift<=63
-                        && generation->num_spans<=INDEX_MAX_SPANS
-                        && generation->zone_lg<=INDEX_SPAN_LG);
-  for(i=0; i<config->num_keys && record->rc==SQLITE_OK; i++){
-    layout_record_key(record, &config->keys[i], generation, &generation->keys[i]);
-  }
-}
-
-/* Returns 1 if no two runs of a column have the same slot: the rows of all are in one table. */
-static int layout_slots_differ(const index_layout *layout, int key){
-  uint64_t slots[2] = {0, 0};
-  uint32_t j;
-  int i;
-  for(i=0; i<layout->num_generations; i++){
-    const index_key_layout *of_key = &layout->generations[i].keys[key];
-    for(j=0; j<of_key->num_runs; j++){
-      const uint32_t slot = of_key->runs[j].slot;
-      if( slots[slot/64] >> slot%64 & 1 ) return 0;
-      slots[slot/64] |= (uint64_t)1 << slot%64;
+    index_run *run = &of_key->runs[i];
+    uint32_t role = (uint32_t)run->role;
+    record_u64(record, &run->number);
+    record_u64(record, &run->last);
+    record_u64(record, &run->num_pairs);
+    record_u32(record, &run->num_rows);
+    record_u32(record, &run->end_block);
+    record_u32(record, &run->slot);
+    record_u32(record, &role);
+    record_expect(record, role<=INDEX_RUN_IN_LAYOUT && run->slot<INDEX_NUM_SLOTS
+                          && !(slots[run->slot/64] >> run->slot%64 & 1) && run->end_block>0
+                          && run->end_block<=generation->num_spans << INDEX_SPAN_LG
+                          && run->num_pairs<=LAYOUT_MAX_PAIRS
+                          && (run->last==UINT64_MAX ? role==INDEX_RUN_TARGET
+                              : run->last<=INDEX_LAST_LIST));
+    if( record->rc!=SQLITE_OK ) return;
+    run->role = (index_run_role)role;
+    slots[run->slot/64] |= (uint64_t)1 << run->slot%64;
+    num_targets += role==INDEX_RUN_TARGET;
+    num_in_layout += role==INDEX_RUN_IN_LAYOUT;
+    if( role!=INDEX_RUN_IN_LAYOUT ) continue;
+    record_u32(record, &run->row_bytes);
+    if( record->out ){
+      sqlite3_str_append(record->out, (const char *)run->row, (int)run->row_bytes);
+    }else{
+      record_expect(record, run->row_bytes<=BLOOM_ENTRIES_ROW_BYTES
+                            && (size_t)(record->end - record->next)>=run->row_bytes);
+      run->row = record->next; /* it is left where it is */
+      if( record->rc==SQLITE_OK ) record->next += run->row_bytes;
     }
   }
-  return 1;
+  record_expect(record, num_targets<=1 && num_in_layout<=(of_key->hash_bits>0 ? 1u : 0u));
 }
 
 /* Reads or writes a layout. */
@@ -424,7 +381,8 @@ static void layout_record(index_record *record, const index_config *config, inde
   uint32_t magic = LAYOUT_MAGIC, has_covered = (uint32_t)layout->has_covered;
   uint32_t num_keys = (uint32_t)config->num_keys;
   uint32_t num_generations = (uint32_t)layout->num_generations;
-  int i;
+  uint64_t slots[INDEX_MAX_KEYS][2] = {{0}}; /* that runs have: a bit for each */
+  int i, key;
   record_u32(record, &magic);
   record_u32(record, &has_covered);
   record_i64(record, &layout->covered);
@@ -440,13 +398,24 @@ static void layout_record(index_record *record, const index_config *config, inde
   if( record->rc!=SQLITE_OK ) return;
   layout->has_covered = (int)(has_covered & 1);
   layout->num_generations = (int)num_generations;
-  for(i=0; i<layout->num_generations && record->rc==SQLITE_OK; i++){
-    layout_record_generation(record, config, &layout->generations[i]);
-  }
-  record_expect(record, layout->num_generations==1
-                        || layout->generations[0].place!=layout->generations[1].place);
-  for(i=0; i<config->num_keys && record->rc==SQLITE_OK; i++){
-    record_expect(record, layout_slots_differ(layout, i));
+  for(i=0; i<layout->num_generations; i++){
+    index_generation *generation = &layout->generations[i];
+    record_u32(record, &generation->place);
+    record_u32(record, &generation->shift);
+    record_u32(record, &generation->num_spans);
+    record_u32(record, &generation->zone_lg);
+    record_u32(record, &generation->block_rows);
+    record_u64(record, &generation->spans_hash);
+    record_u64(record, &generation->num_built);
+    record_u64(record, &generation->num_rows);
+    record_expect(record, generation->place<INDEX_MAX_GENERATIONS && generation->shift<=63
+                          && (i==0 || generation->place!=layout->generations[0].place)
+                          && generation->num_spans<=INDEX_MAX_SPANS
+                          && generation->zone_lg<=INDEX_SPAN_LG);
+    for(key=0; key<config->num_keys && record->rc==SQLITE_OK; key++){
+      layout_record_key(record, &config->keys[key], generation, &generation->keys[key],
+                        slots[key]);
+    }
   }
   if( record->out==NULL ) record_expect(record, record->next==record->end);
 }
