@@ -323,23 +323,6 @@ int bloom_entries_next(bloom_entries_row *row){
   return entries_begin_list(row, at);
 }
 
-/* Moves over lists of one block, as most of keys are, whose ids are below `id`, which is at most
-** the last one.  bloom_entries_next() goes on from there. */
-static void entries_pass_single(bloom_entries_row *row, uint64_t id){
-  while( row->next_at>0 && row->num_begun + 1<row->num_lists ){
-    const uint64_t bits = entries_look(row, row->next_at);
-    const uint32_t quotient = bloom_num_low_zeros64(~bits | (uint64_t)1 << ENTRIES_MAX_QUOTIENT);
-    const uint32_t num_bits = quotient + 1 + row->gap_k;
-    const uint64_t gap = ((uint64_t)quotient << row->gap_k
-                          | entries_low_bits(bits >> (quotient + 1), row->gap_k)) + 1;
-    if( quotient==ENTRIES_MAX_QUOTIENT || num_bits>=ENTRIES_LOOK_BITS
-     || !(bits >> num_bits & 1) || row->id + gap>=id ) return;
-    entries_add_to_id(row, gap);
-    row->num_begun++;
-    row->next_at += num_bits + 1 + entries_bits_in(&row->shape, row->segment);
-  }
-}
-
 /* Moves to the last list that has a skip and an id up to `id`, if that is behind the list at hand.
 ** Returns 1, or -1 if the row is damaged. */
 static int entries_take_skip(bloom_entries_row *row, uint64_t id){
@@ -376,7 +359,19 @@ int bloom_entries_seek(bloom_entries_row *row, uint64_t id){
   if( row->num_skips>0 && id>row->first ) found = entries_take_skip(row, id);
   /* The last list has such an id. */
   while( found==1 && (row->num_blocks==0 || row->id<id) ){
-    entries_pass_single(row, id);
+    /* Lists of one block, as most of keys are, whose ids are below `id`. */
+    while( row->next_at>0 && row->num_begun + 1<row->num_lists ){
+      const uint64_t bits = entries_look(row, row->next_at);
+      const uint32_t quotient = bloom_num_low_zeros64(~bits | (uint64_t)1 << ENTRIES_MAX_QUOTIENT);
+      const uint32_t num_bits = quotient + 1 + row->gap_k;
+      const uint64_t gap = ((uint64_t)quotient << row->gap_k
+                            | entries_low_bits(bits >> (quotient + 1), row->gap_k)) + 1;
+      if( quotient==ENTRIES_MAX_QUOTIENT || num_bits>=ENTRIES_LOOK_BITS
+       || !(bits >> num_bits & 1) || row->id + gap>=id ) break;
+      entries_add_to_id(row, gap);
+      row->num_begun++;
+      row->next_at += num_bits + 1 + entries_bits_in(&row->shape, row->segment);
+    }
     found = bloom_entries_next(row);
   }
   return found;

@@ -101,14 +101,6 @@ static double sample_cost_at(double p, double num_blocks){
   return (head + (blocks<segment ? blocks : segment)) / segment;
 }
 
-/* Returns the same for a list that num_with of num_sampled blocks have, and its share of lists that
-** are as rare and by chance not in the sample. */
-static double sample_cost(uint32_t num_with, uint32_t num_sampled, double num_blocks){
-  const double seen = (double)num_with/num_sampled;
-  const double p = seen - SAMPLE_UNSEEN/num_sampled * (1 - num_sampled/num_blocks);
-  return sample_cost_at(p, num_blocks) * seen/p;
-}
-
 /* Returns the square root, rounded down. */
 static double sample_root(uint64_t square){
   uint64_t root = 0, bit;
@@ -195,40 +187,36 @@ static double sample_choose_edges(const bloom_lists_sample *sample, double num_b
   return bits;
 }
 
-/* Chooses the cuts of all classes at the lowest price at which they take at most num_bits, divided
-** by the blocks of the table; or at the highest price.  Returns what they take. */
-static double sample_cut_for(const bloom_lists_sample *sample, double num_bits, uint8_t *cut){
-  uint32_t number = 0, step;
-  for(step=SAMPLE_PRICES/2; step>0; step/=2){
-    if( sample_cut(sample, number + step - 1, cut)>num_bits ) number += step;
-  }
-  return sample_cut(sample, number, cut);
-}
-
 bloom_lists_estimate bloom_lists_choose(bloom_lists_sample *sample, uint64_t num_blocks,
                                         double target_fraction, bloom_lists *lists){
   const uint32_t num_sampled = sample->num_blocks;
-  double bits_of_text, wanted, of_edges, left, bits, sum = 0, num_grams = 0;
-  uint32_t i;
+  const double num_all = (double)(num_blocks>num_sampled ? num_blocks : num_sampled);
+  double bits_of_text, wanted, left, bits, sum = 0, num_grams = 0;
+  uint32_t i, price = 0;
   if( num_sampled==0 || sample->num_bytes==0 ){
     bloom_lists_even(lists, BLOOM_LISTS_EVEN_CUT);
     return (bloom_lists_estimate){0, 0};
   }
-  if( num_blocks<num_sampled ) num_blocks = num_sampled;
   bits_of_text = 8.0*(double)sample->num_bytes / num_sampled; /* in a block */
   for(i=1; i<=num_sampled; i++){
-    sample->cost_of[i] = (float)(sample_cost(i, num_sampled, (double)num_blocks)
-                                 * SAMPLE_ROW_OVERHEAD);
+    /* Its share of lists that are as rare, and by chance not in the sample, is added. */
+    const double seen = (double)i/num_sampled;
+    const double p = seen - SAMPLE_UNSEEN/num_sampled * (1 - num_sampled/num_all);
+    sample->cost_of[i] = (float)(sample_cost_at(p, num_all) * seen/p * SAMPLE_ROW_OVERHEAD);
   }
   sample->cost_of[0] = 0;
   for(i=0; i<BLOOM_LISTS_CLASSES; i++){
     if( sample->num_grams[i]>0 ) sample_weigh(sample, i);
   }
   wanted = target_fraction*bits_of_text;
-  of_edges = sample_choose_edges(sample, (double)num_blocks, bits_of_text, lists);
-  left = wanted - of_edges;
+  bits = sample_choose_edges(sample, num_all, bits_of_text, lists);
+  left = wanted - bits;
   if( left<SAMPLE_CLASSES_SHARE*wanted ) left = SAMPLE_CLASSES_SHARE*wanted;
-  bits = of_edges + sample_cut_for(sample, left, lists->cut);
+  /* The lowest price at which classes take what is left, or the highest price. */
+  for(i=SAMPLE_PRICES/2; i>0; i/=2){
+    if( sample_cut(sample, price + i - 1, lists->cut)>left ) price += i;
+  }
+  bits += sample_cut(sample, price, lists->cut);
   bloom_lists_number(lists);
   for(i=0; i<BLOOM_LISTS_CLASSES; i++){
     sum += sample->num_grams[i] * sample_density(sample, i, lists->cut[i]);

@@ -122,24 +122,6 @@ static int sample_rows(bloom_index *index, index_rows *rows){
   return rc;
 }
 
-/* Estimates num_rows: at most the number of ids, and as many rows as the file's pages can have. */
-static int sample_count(bloom_index *index, index_rows *rows){
-  sqlite3_int64 num_pages = 0, page_bytes = 4096;
-  double of_pages;
-  int rc = bloom_sql_integer(index->connection, &num_pages, "PRAGMA \"%w\".page_count",
-                             index->schema);
-  if( rc==SQLITE_OK ) rc = bloom_sql_integer(index->connection, &page_bytes,
-                                             "PRAGMA \"%w\".page_size", index->schema);
-  if( rc==SQLITE_AUTH ){
-    num_pages = UINT32_MAX;
-    rc = SQLITE_OK;
-  }
-  of_pages = (double)num_pages * (double)page_bytes / rows->bytes_per_row;
-  rows->num_rows = (double)rows->last - (double)rows->first + 1;
-  if( of_pages<rows->num_rows ) rows->num_rows = of_pages;
-  return rc;
-}
-
 /* -- Lists ----------------------------------------------------------------------------------- */
 
 /* Adds a LIKE column's texts in one block at each place to a sample. */
@@ -242,13 +224,25 @@ void bloom_index_choice_free(index_choice *choice){
 
 int bloom_index_choose(bloom_index *index, index_choice *choice){
   index_rows rows = {.first = 0, .last = -1};
-  double block_bytes = INDEX_BLOCK_BYTES, block_rows;
+  sqlite3_int64 num_pages = 0, page_bytes = 4096;
+  double of_pages, block_bytes = INDEX_BLOCK_BYTES, block_rows;
   int i, has_lists = 0, rc = bloom_index_source_ids(index, &rows.first, &rows.last);
   memset(choice, 0, sizeof(*choice));
   choice->first = rows.first;
   if( rc==SQLITE_OK ) rc = sample_rows(index, &rows);
-  if( rc==SQLITE_OK ) rc = sample_count(index, &rows);
   if( rc!=SQLITE_OK ) return rc;
+  rc = bloom_sql_integer(index->connection, &num_pages, "PRAGMA \"%w\".page_count", index->schema);
+  if( rc==SQLITE_OK ) rc = bloom_sql_integer(index->connection, &page_bytes,
+                                             "PRAGMA \"%w\".page_size", index->schema);
+  if( rc==SQLITE_AUTH ){
+    num_pages = UINT32_MAX;
+    rc = SQLITE_OK;
+  }
+  if( rc!=SQLITE_OK ) return rc;
+  /* At most as many rows as there are ids, and as the file's pages can have. */
+  of_pages = (double)num_pages * (double)page_bytes / rows.bytes_per_row;
+  rows.num_rows = (double)rows.last - (double)rows.first + 1;
+  if( of_pages<rows.num_rows ) rows.num_rows = of_pages;
   for(i=0; i<index->config.num_keys; i++) has_lists |= index->config.keys[i].is_like;
   if( has_lists ) block_bytes = TEXT_BLOCK_BYTES;
   while( choice->shift<MAX_SHIFT
