@@ -61,15 +61,11 @@ analyze: ## Static analysis: clang-tidy, cppcheck, gcc -fanalyzer
 	$(Q)sh test/quality/static_analysis/run.sh
 
 .PHONY: core-tests
-core-tests: $(CORE_TESTS) $(BUILD)/test/core/fpr_grid ## Build the core's tests (they link without SQLite)
+core-tests: $(CORE_TESTS) ## Build the core's tests (they link without SQLite)
 	@printf '%s\n' $(CORE_TESTS) >$(BUILD)/test/core/programs
 
 # The core's objects alone: a call into SQLite would not link.
 $(BUILD)/test/core/%_test: $(BUILD)/test/core/%_test.o $(CORE_SUPPORT:%.c=$(BUILD)/%.o) $(CORE_OBJECTS)
-	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(LDFLAGS) -lm
-
-# What wrote test/core/fpr_grid.csv.
-$(BUILD)/test/core/fpr_grid: %: %.o $(CORE_SUPPORT:%.c=$(BUILD)/%.o) $(CORE_OBJECTS)
 	$(call say,LINK,$@)$(CC) -o $@ $^ $(SANITIZE) $(LDFLAGS) -lm
 
 $(BUILD)/test/core/leveldb_oracle_test: $(BUILD)/test/core/leveldb_oracle_test.o \

@@ -1,20 +1,16 @@
 /*
-** The model of the false positive rate against rates measured by brute force:
-** the grid in fpr_grid.csv, and filters built here.
+** The model of the false positive rate against its description, and against rates measured by
+** brute force on filters built here.
 */
 #include "support.h"
 
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "../../ext/core/encodings.h"
 #include "../../ext/core/leveldb/leveldb.h"
 #include "../../ext/core/leveldb/sizing.h"
-
-#define GRID_FILE "test/core/fpr_grid.csv"
-#define GRID_RATES 425
 
 /* A rate takes 1 ms to model, ten times that with a sanitizer. */
 #ifdef __SANITIZE_ADDRESS__
@@ -151,46 +147,6 @@ TEST(what_filters_tell_is_so){
                measured/num_filters);
     }
   }
-}
-
-/* Every measured rate within 10 %.  Prints measured over modelled, a row a number of
-** keys: 4 to 20 bits per key. */
-TEST(agrees_with_the_measured_grid){
-  const size_t one_in = 100 / SHARE(100);
-  FILE *file = fopen(GRID_FILE, "r");
-  char line[400];
-  size_t num_rates = 0;
-  double least = 0, most = 0;
-  if( file==NULL ) fail_msg("no file %s: run from the top of the checkout", GRID_FILE);
-  do{
-    assert_non_null(fgets(line, sizeof(line), file));
-  }while( line[0]=='#' );
-  assert_string_equal(line, "num_keys,4.0,5.0,6.0,7.0,8.0,9.0,10.0,11.0,12.0,13.0,14.0,15.0,16.0,17.0,18.0,19.0,20.0\n");
-  while( fgets(line, sizeof(line), file) ){
-    char *rest;
-    const unsigned long long num_keys = strtoull(line, &rest, 10);
-    double bits_per_key;
-    printf("\n%8llu", num_keys);
-    for(bits_per_key=4; *rest==','; bits_per_key++){
-      const double measured = strtod(rest + 1, &rest);
-      double modelled, error;
-      if( num_rates++ % one_in ) continue;
-      modelled = modelled_fpr(num_keys, bits_per_key);
-      error = measured/modelled - 1;
-      if( error<least ) least = error;
-      if( error>most ) most = error;
-      printf(" %.2f", measured/modelled);
-      if( fabs(error)>MAX_RELATIVE_ERROR ){
-        fail_msg("%llu keys at %.1f bits per key: measured %.4g, modelled %.4g",
-                 num_keys, bits_per_key, measured, modelled);
-      }
-    }
-    assert_string_equal(rest, "\n");
-  }
-  fclose(file);
-  assert_int_equal(num_rates, GRID_RATES);
-  printf("\nnote: measured over modelled false positive rates, 1e3..1e7 keys, 4..20 bits: %+.1f..%+.1f %%\n",
-         100*least, 100*most);
 }
 
 /* Small sizes that 3 and 5 divide: no sample of hashes leaves out one of their residues.  The

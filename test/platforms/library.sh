@@ -86,7 +86,7 @@ small_project() {
     echo 'extern int bloom_two; int bloom_two = 2;' >$small/ext/core/two.c &&
     echo '__attribute__((visibility("default"))) int sqlite3_bloom_init(void); int sqlite3_bloom_init(void){ return MARK; }' >$small/ext/bloom.c &&
     echo 'extern int support; int support = 3;' >$small/test/core/support.c &&
-    echo 'int main(void){ return 0; }' | tee $small/test/core/a_test.c $small/test/core/b_test.c >$small/test/core/fpr_grid.c
+    echo 'int main(void){ return 0; }' | tee $small/test/core/a_test.c >$small/test/core/b_test.c
 }
 
 # makes MARK ...: the small project; its sqlite3_bloom_init() returns MARK, and no test needs a library.
