@@ -34,55 +34,36 @@
 
 /* -- Forms --------------------------------------------------------------------------------- */
 
-/* Returns 1 if this may be an end that SQLite made of `LIKE 'begin%'`, and LIKE may find BLOBs or
-** numbers outside of it.  From 3.38 on xBestIndex sees such ends, which are literals. */
-static int pass_may_be_of_pattern(index_condition condition, char affinity,
-                                  const unsigned char *text){
-  if( sqlite3_libversion_number()>=3038000
-   || index_group_of(condition.kind)!=INDEX_RANGE ) return 0;
-  if( condition.kind!=INDEX_GE ){
-    return affinity!='t' && affinity!='b' && condition.kind!=INDEX_GT;
-  }
-  if( affinity!='t' && bloom_index_begins_number(text) ) return 1;
-  while( *text && *text<0x80 ) text++;
-  return *text!=0;
-}
-
 static index_form pass_form_of_text(const bloom_index *index, index_condition condition,
                                     char affinity, sqlite3_value *value){
   const int is_below = condition.kind==INDEX_LT || condition.kind==INDEX_LE;
+  const int is_numeric = affinity!='t' && affinity!='b';
+  const index_group group = index_group_of(condition.kind);
   /* 1: it is a parameter's; SQLite tells from 3.28 on. */
   const int is_bound = sqlite3_libversion_number()>=3028000 && sqlite3_value_frombind(value);
-  const unsigned char *text = sqlite3_value_text(value);
+  const unsigned char *text = sqlite3_value_text(value), *ascii_end = text;
   int may_be_number;
   /* Binding takes a byte order mark from UTF-16, which begins with 0xEF in UTF-8. */
   if( text==NULL || (text[0]==0xEF && index->letter_bytes!=1) ) return INDEX_FORM_NONE;
   if( condition.is_literal ) return condition.is_end ? INDEX_FORM_END : INDEX_FORM_PLAIN;
-  if( !is_bound && pass_may_be_of_pattern(condition, affinity, text) ) return INDEX_FORM_NONE;
-  if( (affinity!='t' && affinity!='b')
-   || index_group_of(condition.kind)==INDEX_DIFFERENCE ) return INDEX_FORM_PLAIN;
+  /* It may be an end that SQLite made of `LIKE 'begin%'`, which may find BLOBs or numbers outside
+  ** of it.  From 3.38 on xBestIndex sees such ends, which are literals. */
+  if( !is_bound && group==INDEX_RANGE && sqlite3_libversion_number()<3038000 ){
+    while( *ascii_end && *ascii_end<0x80 ) ascii_end++;
+    if( condition.kind!=INDEX_GE ? is_numeric && condition.kind!=INDEX_GT
+        : *ascii_end || (affinity!='t' && bloom_index_begins_number(text)) ) return INDEX_FORM_NONE;
+  }
+  if( is_numeric || group==INDEX_DIFFERENCE ) return INDEX_FORM_PLAIN;
   may_be_number = bloom_text_may_be_number(value);
   if( is_bound ) return is_below && !may_be_number ? INDEX_FORM_BELOW : INDEX_FORM_PLAIN;
   return is_below || may_be_number ? INDEX_FORM_NONE : INDEX_FORM_PLAIN;
-}
-
-static index_form pass_form_of_number(index_condition condition, char affinity, int type){
-  const index_group group = index_group_of(condition.kind);
-  if( affinity!='t' && affinity!='b' ) return INDEX_FORM_PLAIN;
-  if( group==INDEX_EQUALITY ) return INDEX_FORM_NUMBER;
-  if( group==INDEX_DIFFERENCE ){
-    return affinity=='b' || (condition.is_literal && type==SQLITE_INTEGER) ? INDEX_FORM_PLAIN
-      : INDEX_FORM_NONE;
-  }
-  if( affinity=='t' ) return INDEX_FORM_NONE;
-  return condition.kind==INDEX_GT || condition.kind==INDEX_GE ? INDEX_FORM_PLAIN
-    : INDEX_FORM_NUMBER;
 }
 
 index_form bloom_index_pass_form(const bloom_index *index, const index_condition *condition,
                                  sqlite3_value *value, const index_list *list){
   const index_group group = index_group_of(condition->kind);
   const char affinity = bloom_index_affinity(index, condition);
+  const int is_numeric = affinity!='t' && affinity!='b';
   const int type = value ? sqlite3_value_type(value) : SQLITE_NULL;
   if( condition->is_unpassed ) return INDEX_FORM_NONE;
   /* CAST(123 AS BLOB) remembers that its bytes are UTF-16; a bound BLOB would not. */
@@ -95,12 +76,18 @@ index_form bloom_index_pass_form(const bloom_index *index, const index_condition
     /* SQLite 3.40.1 crashes over any table-valued function once sqlite3_deserialize() replaced
     ** main. */
     if( bloom_database_may_be_swapped(index->connection->db, "main") ) return INDEX_FORM_NONE;
-    return list->has_numbers && (affinity=='t' || affinity=='b') ? INDEX_FORM_LIST_OF_NUMBERS
-      : INDEX_FORM_LIST;
+    return list->has_numbers && !is_numeric ? INDEX_FORM_LIST_OF_NUMBERS : INDEX_FORM_LIST;
   }
   if( type==SQLITE_TEXT ) return pass_form_of_text(index, *condition, affinity, value);
-  return type==SQLITE_INTEGER || type==SQLITE_FLOAT
-    ? pass_form_of_number(*condition, affinity, type) : INDEX_FORM_PLAIN;
+  if( is_numeric || (type!=SQLITE_INTEGER && type!=SQLITE_FLOAT) ) return INDEX_FORM_PLAIN;
+  if( group==INDEX_EQUALITY ) return INDEX_FORM_NUMBER;
+  if( group==INDEX_DIFFERENCE ){
+    return affinity=='b' || (condition->is_literal && type==SQLITE_INTEGER) ? INDEX_FORM_PLAIN
+      : INDEX_FORM_NONE;
+  }
+  if( affinity=='t' ) return INDEX_FORM_NONE;
+  return condition->kind==INDEX_GT || condition->kind==INDEX_GE ? INDEX_FORM_PLAIN
+    : INDEX_FORM_NUMBER;
 }
 
 /* -- The statement --------------------------------------------------------------------------- */
@@ -110,69 +97,36 @@ static int pass_second(int i){
   return 5 + INDEX_MAX_CONDITIONS + i;
 }
 
-/* Each form as SQL.  @ is the column, # the operator, ? and $ are the condition's parameters. */
+/* Each form as SQL.  @ is the column, with a collation, # the operator, ? and $ are the condition's
+** parameters, & is the id, and ! the source. */
 static const char *const pass_forms[] = {
   /* Of `=`: where SQLite 3.31 asks for the values of an IN one by one, it lets NULLs pass. */
-  [INDEX_FORM_NONE]            = "@ IS NOT NULL",
+  [INDEX_FORM_NONE]            = "x.@ IS NOT NULL",
   /* Without the plus SQLite compiles the statement again for another value. */
-  [INDEX_FORM_PLAIN]           = "@ # +?",
-  [INDEX_FORM_NULL_TEST]       = "@ #",
-  [INDEX_FORM_BELOW]           = "@ # +? OR @ <= CAST(9e999 AS REAL)",
-  [INDEX_FORM_END]             = "@ # +? OR @ >= x''",
-  [INDEX_FORM_NUMBER]          = "@ # CAST(? AS NUMERIC) OR @ # +?",
-  [INDEX_FORM_NUMBER_BY_INDEX] = "@ # CAST(? AS NUMERIC) OR @ # +?",
-  [INDEX_FORM_LIST]            = "@ IN (SELECT l.value FROM bloom_index_list(?) AS l)",
-  [INDEX_FORM_LIST_OF_NUMBERS] = ("@ IN (SELECT l.value FROM bloom_index_list(?) AS l WHERE NOT"
-                                  " l.is_number) OR @ IN (SELECT CAST(l.value AS NUMERIC) FROM"
-                                  " bloom_index_list(?) AS l WHERE l.is_number)"),
+  [INDEX_FORM_PLAIN]           = "x.@ # +?",
+  [INDEX_FORM_NULL_TEST]       = "x.@ #",
+  [INDEX_FORM_BELOW]           = "x.@ # +? OR x.@ <= CAST(9e999 AS REAL)",
+  [INDEX_FORM_END]             = "x.@ # +? OR x.@ >= x''",
+  [INDEX_FORM_NUMBER]          = "x.@ # CAST(? AS NUMERIC) OR x.@ # +?",
+  /* In the index a number is itself, a text that begins with a blank, a sign, a point or 0, or one
+  ** that begins with its digits. */
+  [INDEX_FORM_NUMBER_BY_INDEX] = ("(x.@ # CAST(? AS NUMERIC) OR x.@ # +?) AND x.& IN ("
+    "SELECT y.& FROM ! AS y WHERE y.@ = +?"
+    " UNION ALL SELECT y.& FROM ! AS y WHERE y.@ >= '' AND y.@ < '1' AND y.@ = CAST(? AS NUMERIC)"
+    " UNION ALL SELECT y.& FROM bloom_index_list($) AS l CROSS JOIN ! AS y WHERE y.@ >= l.value"
+    " AND y.@ < l.value || CASE WHEN l.is_number THEN '1' ELSE 'f' END"
+    " AND y.@ = CAST(? AS NUMERIC))"),
+  [INDEX_FORM_LIST]            = "x.@ IN (SELECT l.value FROM bloom_index_list(?) AS l)",
+  [INDEX_FORM_LIST_OF_NUMBERS] = ("x.@ IN (SELECT l.value FROM bloom_index_list(?) AS l WHERE NOT"
+    " l.is_number) OR x.@ IN (SELECT CAST(l.value AS NUMERIC) FROM bloom_index_list(?) AS l WHERE"
+    " l.is_number)"),
   /* SQLite calls regexp() itself, for rows that meet the conditions before it.  Only regexp() knows
   ** the text of a REAL or a BLOB. */
-  [INDEX_FORM_LITERAL]         = ("? IS NULL OR instr(CASE WHEN $ THEN lower(@) ELSE @ END, ?)"
-                                  " OR typeof(@) IN ('real', 'blob')"),
+  [INDEX_FORM_LITERAL]         = ("? IS NULL OR instr(CASE WHEN $ THEN lower(x.@) ELSE x.@ END, ?)"
+    " OR typeof(x.@) IN ('real', 'blob')"),
 };
 
-/* Appends condition i in a form, one of pass_forms[] or written like them. */
-static void pass_append_form(const bloom_index *index, sqlite3_str *sql, const char *form,
-                             index_condition condition, int i){
-  while( *form ){
-    const size_t num_chars = strcspn(form, "@#?$");
-    sqlite3_str_append(sql, form, (int)num_chars);
-    form += num_chars;
-    switch( *form ){
-      case '@':
-        sqlite3_str_appendf(sql, "x.\"%w\"", bloom_index_name_of(index, &condition));
-        if( condition.collation[0] ){
-          sqlite3_str_appendf(sql, " COLLATE \"%w\"", condition.collation);
-        }
-        break;
-      case '#': sqlite3_str_appendall(sql, bloom_index_kinds[condition.kind].sql); break;
-      case '?': sqlite3_str_appendf(sql, "?%d", 3 + i); break;
-      case '$': sqlite3_str_appendf(sql, "?%d", pass_second(i)); break;
-      default:  return;
-    }
-    form++;
-  }
-}
-
-/* Appends where a number may be found in an index of a column: as itself, as a text that begins
-** with its digits, or as one that begins with a blank, a sign, a point or 0. */
-static void pass_append_by_index(const bloom_index *index, sqlite3_str *sql,
-                                 index_condition condition, int i){
-  const char *id = index->columns.id_name, *schema = index->schema, *source = index->columns.name;
-  const char *name = index->columns.list[condition.column].name;
-  sqlite3_str_appendf(sql, " AND x.\"%w\" IN (SELECT y.\"%w\" FROM \"%w\".\"%w\" AS y WHERE"
-                      " y.\"%w\" = +?%d", id, id, schema, source, name, 3 + i);
-  sqlite3_str_appendf(sql, " UNION ALL SELECT y.\"%w\" FROM \"%w\".\"%w\" AS y WHERE y.\"%w\" >= ''"
-                      " AND y.\"%w\" < '1' AND y.\"%w\" = CAST(?%d AS NUMERIC)", id, schema, source,
-                      name, name, name, 3 + i);
-  sqlite3_str_appendf(sql, " UNION ALL SELECT y.\"%w\" FROM bloom_index_list(?%d) AS l CROSS JOIN"
-                      " \"%w\".\"%w\" AS y WHERE y.\"%w\" >= l.value AND y.\"%w\" < l.value ||"
-                      " CASE WHEN l.is_number THEN '1' ELSE 'f' END AND y.\"%w\" = CAST(?%d AS"
-                      " NUMERIC))", id, pass_second(i), schema, source, name, name, name,
-                      3 + i);
-}
-
-/* Appends condition i.  Its parameter is ?(3+i). */
+/* Appends condition i in a form.  Its parameter is ?(3+i). */
 static void pass_append_condition(const bloom_index *index, sqlite3_str *sql,
                                   const index_plan *plan, int i, index_form form,
                                   index_reading reading){
@@ -182,52 +136,53 @@ static void pass_append_condition(const bloom_index *index, sqlite3_str *sql,
    && reading!=INDEX_READ_INTERVALS && reading!=INDEX_READ_SLICES ){
     /* Without the plus SQLite searches an index for the beginning of a pattern, and misses the REAL
     ** infinity: as it does in the query itself. */
-    text = reading!=INDEX_READ_COST ? "@ # ?" : condition.kind==INDEX_GLOB ? "@ # 'a*'"
-      : "@ # 'a%'";
+    text = reading!=INDEX_READ_COST ? "x.@ # ?" : condition.kind==INDEX_GLOB ? "x.@ # 'a*'"
+      : "x.@ # 'a%'";
   }
   sqlite3_str_appendall(sql, " AND (");
-  pass_append_form(index, sql, text, condition, i);
+  for(; *text; text++){
+    switch( *text ){
+      case '@':
+        sqlite3_str_appendf(sql, "\"%w\"", bloom_index_name_of(index, &condition));
+        if( condition.collation[0] ){
+          sqlite3_str_appendf(sql, " COLLATE \"%w\"", condition.collation);
+        }
+        break;
+      case '#': sqlite3_str_appendall(sql, bloom_index_kinds[condition.kind].sql); break;
+      case '?': sqlite3_str_appendf(sql, "?%d", 3 + i); break;
+      case '$': sqlite3_str_appendf(sql, "?%d", pass_second(i)); break;
+      case '&': sqlite3_str_appendf(sql, "\"%w\"", index->columns.id_name); break;
+      case '!':
+        sqlite3_str_appendf(sql, "\"%w\".\"%w\"", index->schema, index->columns.name);
+        break;
+      default:  sqlite3_str_appendchar(sql, 1, *text);
+    }
+  }
   sqlite3_str_appendall(sql, ")");
-  if( form==INDEX_FORM_NUMBER_BY_INDEX ) pass_append_by_index(index, sql, condition, i);
 }
 
-/* Appends the plan's order.  +x.id cannot come from an index, so that SQLite reads all rows into a
-** sorter before it returns the first one.  Where an interval is read in no order, SQLite 3.54 may
-** search the id by a condition of the query instead of ?2, and read far behind the interval. */
-static void pass_append_order(const bloom_index *index, sqlite3_str *sql, const index_plan *plan,
-                              index_reading reading){
+char *bloom_index_pass_statement(const bloom_index *index, const index_plan *plan,
+                                 const index_form *forms, index_reading reading){
+  const char *id = index->columns.id_name, *name = NULL; /* of the order's first column */
   const char *plus = reading==INDEX_READ_SORTED ? "+" : "";
+  const int is_free = reading!=INDEX_READ_INTERVALS && reading!=INDEX_READ_SLICES;
+  const int is_cost = reading==INDEX_READ_COST, slice = INDEX_SLICE_PARAMETER;
+  const index_order *orders = plan->orders;
+  sqlite3_str *sql = sqlite3_str_new(index->connection->db);
   int i;
-  for(i=0; i<plan->num_orders; i++){
-    const int column = plan->orders[i].column;
-    sqlite3_str_appendf(sql, "%s %sx.\"%w\"%s", i ? "," : " ORDER BY", plus, column<0
-                        ? index->columns.id_name : index->columns.list[column].name,
-                        plan->orders[i].is_descending ? " DESC" : "");
+  if( plan->num_orders>0 && orders->column>=0 ) name = index->columns.list[orders->column].name;
+  sqlite3_str_appendf(sql, "%sSELECT x.\"%w\"", is_cost ? "EXPLAIN QUERY PLAN " : "", id);
+  for(i=0; i<index->columns.num_columns; i++){
+    if( bloom_index_uses_column(plan, i) ) sqlite3_str_appendf(sql, ", x.\"%w\"",
+                                                               index->columns.list[i].name);
   }
-  if( i==0 && (*plus || reading==INDEX_READ_INTERVALS) ){
-    sqlite3_str_appendf(sql, " ORDER BY %sx.\"%w\"", plus, index->columns.id_name);
-  }
-}
-
-/* Appends the ends of a slice, behind the conditions, which leave fewer rows.  With a plus a column
-** has no affinity, and is compared as it is sorted. */
-static void pass_append_slice(const bloom_index *index, sqlite3_str *sql, const index_plan *plan){
-  const char *name = index->columns.list[plan->orders[0].column].name;
-  const int begin = INDEX_SLICE_PARAMETER, end = begin + 2;
-  sqlite3_str_appendf(sql, " AND (+x.\"%w\" >= ?%d OR ?%d) AND (+x.\"%w\" < ?%d OR x.\"%w\" IS NULL"
-                      " OR ?%d)", name, begin, begin + 1, name, end, name, end + 1);
-}
-
-/* Appends which rows are read: by the id, or of an order by its first column. */
-static void pass_append_reading(const bloom_index *index, sqlite3_str *sql, const index_plan *plan,
-                                index_reading reading){
-  const char *id = index->columns.id_name, *name = NULL;
-  const index_order order = plan->orders[0];
-  if( plan->num_orders>0 && order.column>=0 ) name = index->columns.list[order.column].name;
+  sqlite3_str_appendf(sql, " FROM %s" INDEX_SOURCE "%s WHERE ", reading==INDEX_READ_SLICES
+                      ? "bloom_index_list(?1) AS r CROSS JOIN " : "", index->schema,
+                      index->columns.name, is_free ? "" : " NOT INDEXED");
   switch( reading ){
     case INDEX_READ_FREE: case INDEX_READ_COST: sqlite3_str_appendall(sql, "1"); break;
     case INDEX_READ_BEHIND:
-      sqlite3_str_appendf(sql, "x.\"%w\" %c +?1", name, order.is_descending ? '<' : '>');
+      sqlite3_str_appendf(sql, "x.\"%w\" %c +?1", name, orders->is_descending ? '<' : '>');
       break;
     case INDEX_READ_NULLS: sqlite3_str_appendf(sql, "x.\"%w\" IS NULL", name); break;
     case INDEX_READ_SLICES:
@@ -237,36 +192,31 @@ static void pass_append_reading(const bloom_index *index, sqlite3_str *sql, cons
       sqlite3_str_appendf(sql, "x.\"%w\" BETWEEN ?1 AND ?2", id);
       break;
   }
-}
-
-char *bloom_index_pass_statement(const bloom_index *index, const index_plan *plan,
-                                 const index_form *forms, index_reading reading){
-  const char *id = index->columns.id_name;
-  const int is_free = reading!=INDEX_READ_INTERVALS && reading!=INDEX_READ_SLICES;
-  sqlite3_str *sql = sqlite3_str_new(index->connection->db);
-  int i;
-  sqlite3_str_appendf(sql, "%sSELECT x.\"%w\"", reading==INDEX_READ_COST ? "EXPLAIN QUERY PLAN "
-                      : "", id);
-  for(i=0; i<index->columns.num_columns; i++){
-    if( bloom_index_uses_column(plan, i) ) sqlite3_str_appendf(sql, ", x.\"%w\"",
-                                                               index->columns.list[i].name);
-  }
-  sqlite3_str_appendf(sql, " FROM %s" INDEX_SOURCE "%s WHERE ", reading==INDEX_READ_SLICES
-                      ? "bloom_index_list(?1) AS r CROSS JOIN " : "", index->schema,
-                      index->columns.name, is_free ? "" : " NOT INDEXED");
-  pass_append_reading(index, sql, plan, reading);
   for(i=0; i<plan->num_conditions; i++){
     if( forms[i]==INDEX_FORM_NONE && plan->conditions[i].kind!=INDEX_EQ ) continue;
     pass_append_condition(index, sql, plan, i, forms[i], reading);
   }
-  if( reading==INDEX_READ_SLICES ) pass_append_slice(index, sql, plan);
-  pass_append_order(index, sql, plan, reading);
-  for(i=0; i<plan->num_limits && reading!=INDEX_READ_COST; i++){
+  /* The ends of a slice are behind the conditions, which leave fewer rows.  With a plus a column
+  ** has no affinity, and is compared as it is sorted. */
+  if( reading==INDEX_READ_SLICES ){
+    sqlite3_str_appendf(sql, " AND (+x.\"%w\" >= ?%d OR ?%d) AND (+x.\"%w\" < ?%d OR x.\"%w\" IS"
+                        " NULL OR ?%d)", name, slice, slice + 1, name, slice + 2, name, slice + 3);
+  }
+  /* +x.id cannot come from an index, so that SQLite reads all rows into a sorter before it returns
+  ** the first one.  Where an interval is read in no order, SQLite 3.54 may search the id by a
+  ** condition of the query instead of ?2, and read far behind the interval. */
+  for(i=0; i<plan->num_orders; i++){
+    sqlite3_str_appendf(sql, "%s %sx.\"%w\"%s", i ? "," : " ORDER BY", plus, orders[i].column<0
+                        ? id : index->columns.list[orders[i].column].name,
+                        orders[i].is_descending ? " DESC" : "");
+  }
+  if( plan->num_orders==0 && (*plus || reading==INDEX_READ_INTERVALS) ){
+    sqlite3_str_appendf(sql, " ORDER BY %sx.\"%w\"", plus, id);
+  }
+  for(i=0; i<plan->num_limits && !is_cost; i++){
     sqlite3_str_appendf(sql, " %s ?%d", i ? "OFFSET" : "LIMIT", 3 + plan->num_conditions + i);
   }
-  if( reading==INDEX_READ_COST && plan->num_wanted>0 ){
-    sqlite3_str_appendf(sql, " LIMIT %d", plan->num_wanted);
-  }
+  if( is_cost && plan->num_wanted>0 ) sqlite3_str_appendf(sql, " LIMIT %d", plan->num_wanted);
   return sqlite3_str_finish(sql);
 }
 
