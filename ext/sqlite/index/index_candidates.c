@@ -472,7 +472,9 @@ static int candidates_narrow_by_columns(candidates_query *query, index_intervals
     rc = candidates_add_unmerged(query, last, intervals, unmerged ? unmerged : &covered,
                                  is_too_dear);
   }
-  return bloom_index_intervals_replace(intervals, covered, rc);
+  sqlite3_free(rc==SQLITE_OK ? intervals->list : covered.list);
+  if( rc==SQLITE_OK ) *intervals = covered;
+  return rc;
 }
 
 int bloom_index_candidates(bloom_index *index, const index_plan *plan, sqlite3_value **args,

@@ -48,12 +48,6 @@ void bloom_index_intervals_sort(index_intervals *intervals){
   }
 }
 
-int bloom_index_intervals_replace(index_intervals *intervals, index_intervals others, int rc){
-  sqlite3_free(rc==SQLITE_OK ? intervals->list : others.list);
-  if( rc==SQLITE_OK ) *intervals = others;
-  return rc;
-}
-
 int bloom_index_intervals_intersect(index_intervals *intervals, const index_intervals *others){
   index_intervals both = {0};
   size_t i = 0, j = 0;
@@ -64,7 +58,9 @@ int bloom_index_intervals_intersect(index_intervals *intervals, const index_inte
                                    a.last<b.last ? a.last : b.last);
     if( a.last<b.last ) i++; else j++;
   }
-  return bloom_index_intervals_replace(intervals, both, rc);
+  sqlite3_free(rc==SQLITE_OK ? intervals->list : both.list);
+  if( rc==SQLITE_OK ) *intervals = both;
+  return rc;
 }
 
 int bloom_index_intervals_unite(index_intervals *intervals, const index_intervals *others){
@@ -94,40 +90,32 @@ double bloom_index_intervals_rows(const index_layout *layout, const index_interv
 
 /* -- Conditions on the id -------------------------------------------------------------------- */
 
-/* Returns a REAL of -2^63 .. 2^63 rounded down. */
-static sqlite3_int64 floor_of_real(double real){
-  const sqlite3_int64 integer = (sqlite3_int64)real;
-  return (double)integer>real ? integer - 1 : integer;
-}
-
-/* Returns the ids of which a comparison is true with the value id, or, is_between, with one between
-** id and id + 1. */
-static index_interval interval_beside_id(index_condition_kind kind, sqlite3_int64 id,
-                                         int is_between){
-  const int is_lower = kind==INDEX_GT || kind==INDEX_GE;
-  const int is_next = kind==INDEX_GT || (kind==INDEX_GE && is_between);
-  const int is_previous = kind==INDEX_LT && !is_between;
-  if( (kind==INDEX_EQ && is_between) || (is_next && id==INT64_MAX)
-   || (is_previous && id==INT64_MIN) ) return (index_interval){INT64_MAX, INT64_MIN};
-  return (index_interval){kind==INDEX_EQ || is_lower ? id + is_next : INT64_MIN,
-                          is_lower ? INT64_MAX : id - is_previous};
-}
-
 index_interval bloom_index_interval_of_id(index_condition_kind kind, sqlite3_value *value){
   const index_interval all = {INT64_MIN, INT64_MAX}, none = {INT64_MAX, INT64_MIN};
   const int type = sqlite3_value_type(value);
   const int is_lower = kind==INDEX_GT || kind==INDEX_GE;
   const int is_upper = kind==INDEX_LT || kind==INDEX_LE;
+  int is_between = 0, is_next, is_previous; /* the value is id, or between id and id + 1 */
+  sqlite3_int64 id;
   if( type==SQLITE_NULL ) return none;
   if( type==SQLITE_FLOAT ){
     const double real = sqlite3_value_double(value);
-    sqlite3_int64 id;
     if( real>=0x1p63 ) return is_upper ? all : none;
     if( real<-0x1p63 ) return is_lower ? all : none;
-    id = floor_of_real(real);
-    return interval_beside_id(kind, id, (double)id!=real);
+    id = (sqlite3_int64)real;
+    if( (double)id>real ) id--;
+    is_between = (double)id!=real;
+  }else if( type==SQLITE_INTEGER ){
+    id = sqlite3_value_int64(value);
+  }else{
+    return all;
   }
-  return type==SQLITE_INTEGER ? interval_beside_id(kind, sqlite3_value_int64(value), 0) : all;
+  is_next = kind==INDEX_GT || (kind==INDEX_GE && is_between);
+  is_previous = kind==INDEX_LT && !is_between;
+  if( (kind==INDEX_EQ && is_between) || (is_next && id==INT64_MAX)
+   || (is_previous && id==INT64_MIN) ) return none;
+  return (index_interval){is_upper ? INT64_MIN : id + is_next, is_lower ? INT64_MAX
+                          : id - is_previous};
 }
 
 /* == Lists ============================================================================= */

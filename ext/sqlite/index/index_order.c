@@ -260,9 +260,8 @@ int bloom_index_slices_start(bloom_index *index, const index_plan *plan, sqlite3
   int rc;
   *is_too_dear = key<0 || bloom_database_may_be_swapped(index->connection->db, "main");
   if( *is_too_dear ) return SQLITE_OK;
-  *result = order = sqlite3_malloc64(sizeof(*order));
+  *result = order = bloom_malloc_zeros(sizeof(*order));
   if( order==NULL ) return SQLITE_NOMEM;
-  memset(order, 0, sizeof(*order));
   order->index = index;
   order->key = key;
   order->is_descending = plan->orders[0].is_descending;
@@ -279,25 +278,14 @@ int bloom_index_slices_start(bloom_index *index, const index_plan *plan, sqlite3
 
 /* -- Slices ----------------------------------------------------------------------------------- */
 
-/* Sets the end of the slice to a value, if that is behind its begin, and returns end.is_set. */
-static int order_set_end(index_slices *order, bloom_zone_value value){
-  const bloom_zone_key key = value.kind==BLOOM_ZONE_NUMBER
-    ? bloom_zone_of_number(value.real, 0).min
-    : bloom_zone_of_text(value.text, value.num_bytes,
-                         bloom_index_zone_order(order->index, order->key), 0).min;
-  order->end.value = value;
-  order->end.at = order_turn(order, key);
-  order->end.is_set = !order->begin.is_set
-    || bloom_zone_compare(&order->end.at, &order->begin.at)>0;
-  return order->end.is_set;
-}
-
 /* Sets the end of the slice to a value before or at the first key of the next item, if there is
-** one. */
+** one behind the slice's begin. */
 static void order_find_end(index_slices *order, const order_item *next){
-  const bloom_zone_key key = order_turn(order, next->from);
-  bloom_zone_value value = bloom_zone_value_of(&key), beside;
+  const bloom_zone_key first = order_turn(order, next->from);
+  order_bound *end = &order->end;
+  bloom_zone_value value = bloom_zone_value_of(&first), beside;
   size_t num_ascii = 0;
+  int i;
   /* NULLs that come first are no slice by themselves. */
   if( value.kind==BLOOM_ZONE_NO_VALUE
    || bloom_zone_compare(&next->from, &bloom_zone_of_null.min)==0 ) return;
@@ -310,15 +298,23 @@ static void order_find_end(index_slices *order, const order_item *next){
     const bloom_zone_span around = bloom_zone_of_number(value.real, 1);
     beside = bloom_zone_value_of(order->is_descending ? &around.max : &around.min);
   }
-  if( !order_set_end(order, beside) ) order_set_end(order, value);
+  for(i=0; i<2 && !end->is_set; i++){
+    const bloom_zone_value *at = i==0 ? &beside : &value;
+    const bloom_zone_key key = at->kind==BLOOM_ZONE_NUMBER ? bloom_zone_of_number(at->real, 0).min
+      : bloom_zone_of_text(at->text, at->num_bytes,
+                           bloom_index_zone_order(order->index, order->key), 0).min;
+    end->value = *at;
+    end->at = order_turn(order, key);
+    end->is_set = !order->begin.is_set || bloom_zone_compare(&end->at, &order->begin.at)>0;
+  }
 }
 
-/* Takes zones that may have rows of the next slice out of the heap, and sets its end, unless it is
-** the last one. */
+/* Takes zones that may have rows of the next slice out of the heap.  Sets the slice's end, unless
+** it is the last one, and its ids: those of these zones, and of rows that are not merged. */
 static int order_take(index_slices *order, const index_layout *layout){
   order_items *heap = &order->heap, *taken = &order->taken;
   double num_rows = 0, again = 0;
-  size_t i;
+  size_t num_open = 0, i;
   int rc = SQLITE_OK;
   while( rc==SQLITE_OK ){
     const order_item top = heap->num_items>0 ? heap->list[0] : (order_item){.num_rows = 0};
@@ -348,15 +344,7 @@ static int order_take(index_slices *order, const index_layout *layout){
   }
   order->most_again -= again;
   order->slice_rows *= 2;
-  return rc;
-}
-
-/* Sets the slice to the ids of zones that were taken, and of rows that are not merged; keeps the
-** zones that reach beyond its end. */
-static int order_make_slice(index_slices *order){
-  order_items *taken = &order->taken;
-  size_t num_open = 0, i;
-  int rc = SQLITE_OK;
+  /* Zones that reach beyond the end are taken for the next slice, too. */
   for(i=0; i<taken->num_items && rc==SQLITE_OK; i++){
     const order_item item = taken->list[i];
     rc = bloom_index_intervals_add(&order->slice, item.ids.first, item.ids.last);
@@ -394,7 +382,6 @@ int bloom_index_slices_next(index_slices *order, sqlite3_stmt *rows, int *is_don
   is_same = rc==SQLITE_OK && layout->hash==order->layout_hash
     && sqlite3_total_changes(index->connection->db)==order->num_changes;
   if( is_same ) rc = order_take(order, layout);
-  if( is_same && rc==SQLITE_OK ) rc = order_make_slice(order);
   if( (rc & 0xff)==SQLITE_CORRUPT ){
     bloom_connection_note_damage(index->connection, index->number);
     is_same = 0;

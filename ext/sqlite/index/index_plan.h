@@ -236,10 +236,6 @@ void bloom_index_intervals_sort(index_intervals *intervals);
 int bloom_index_intervals_intersect(index_intervals *intervals, const index_intervals *others);
 int bloom_index_intervals_unite(index_intervals *intervals, const index_intervals *others);
 
-/* Puts others in place of *intervals if rc is SQLITE_OK.  Frees what is not needed, and returns
-** rc. */
-int bloom_index_intervals_replace(index_intervals *intervals, index_intervals others, int rc);
-
 /* Returns about how many merged rows have ids in an interval. */
 double bloom_index_interval_rows(const index_layout *layout, index_interval interval);
 
