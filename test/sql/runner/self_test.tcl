@@ -1,5 +1,5 @@
 #!/usr/bin/env tclsh
-# Tests the sqllogictest runner itself: on pass.test, of which every record passes, and one fails
+# Tests the runner itself: on pass.test, of which every case passes, and one fails
 # if any one expected value is changed; on records that fail; then the command line.  With a PROCESS (test/platforms/machines/sql_process) the same once more through it.
 #
 #   tclsh test/sql/runner/self_test.tcl ?PROCESS?
@@ -49,20 +49,14 @@ proc test_pass {} {
 
     # Every expected value in turn is changed; in both encodings one record fails.
     set mutants {}
-    set lines [split $text \n]
     set number -1
-    set is_value no
-    foreach line $lines {
+    foreach line [set lines [split $text \n]] {
         incr number
-        if {$line in {"" ----}} {
-            set is_value [expr {$line ne ""}]
-        } elseif {[regexp { =([>!]) } $line -> arrow]} {
-            lappend mutants $number "$line[expr {$arrow eq "!" ? "\\yx" : "x"}]"
-        } elseif {$is_value && ![string match #* $line]} {
-            lappend mutants $number "x$line"
+        if {[regexp { =([>!])( |$)} $line -> arrow]} {
+            lappend mutants $number "$line [expr {$arrow eq "!" ? "\\yx" : "x"}]"
         }
     }
-    check "values were changed" 1 [expr {[llength $mutants] > 60}]
+    check "values were changed" 1 [expr {[llength $mutants] > 40}]
     set files [lmap {number changed} $mutants {new_file mutant-$number.test [join [lreplace $lines $number $number $changed] \n]}]
     set output [run_runner "mutants" "1 *" {*}$files]
     foreach file $files {check "value changed: [file tail $file]" 2 [regexp -all -line "^$file \\S+:\\d+: .*" $output]}
@@ -71,33 +65,23 @@ proc test_pass {} {
 # Records that fail, each in a file of its own; the line and the title of the one failure that
 # is reported; and lines of the report below it.
 set failing {
-    {statement ok\nCREATE TABLE t(\n\n}                1 {SQL failed} {{CREATE TABLE t(} {got error: incomplete input}}
-    {statement ok\nSELECT 1; SELECT no_such_column}    1 {SQL failed} {{got error: no such column: no_such_column}}
-    {statement ok}                                     1 {statement without SQL} {}
-    {statement maybe\nSELECT 1}                        1 {statement must be 'ok' or 'error', not 'maybe'} {}
-    {statement ok really\nSELECT 1}                    1 {unexpected word 'really'} {}
-    {statement error\nSELECT 1}                        1 {statement did not fail} {}
-    {statement error (\nSELECT}                        1 {wrong error message} {}
-    {statement error ^such table\nSELECT * FROM "\u00e9\u20ac"} 1 {wrong error message}
+    {each\nCREATE TABLE t(\n =! ^no}                   3 {wrong error message} {{CREATE TABLE t(} {got error:      incomplete input}}
+    {each\nSELECT 1; SELECT no_such_column => 1}       2 {SQL failed} {{got error: no such column: no_such_column}}
+    {each}                                             1 {each without SQL} {}
+    {each I really\nSELECT 1 => 1}                     1 {unexpected word 'really'} {}
+    {each\nSELECT =! (}                                2 {wrong error message} {}
+    {each\nSELECT * FROM "\u00e9\u20ac" =! ^such table} 2 {wrong error message}
         {{expected error: ^such table} "got error:      no such table: \u00e9\u20ac"}
     {  a)}                                             1 {unknown directive 'a)'} {}
+    {halt\nSELECT 1}                                   1 {unknown directive 'halt'} {}
 
-    {query III\nSELECT 1, 2 WHERE 0}                   1 {wrong number of columns: expected 3, got 2} {}
-    {query I\nCREATE TABLE u(a)}                       1 {one statement of a query must have columns, not 0} {}
-    {query I\nSELECT 1; SELECT 2\n----\n1\n2}          1 {one statement of a query must have columns, not 2} {}
-    {query I\n----\n1}                                 1 {query without SQL} {}
-    {query # a comment\nSELECT 1}                      1 {query without column types} {}
-    {query IX\nSELECT 1, 2}                            1 {unknown column type 'X'} {}
-    {query I sorted\nSELECT 1}                         1 {unknown sort mode 'sorted'} {}
-    {query I rowsort more\nSELECT 1}                   1 {unexpected word 'more'} {}
-    {query I\nSELECT abs(column1) FROM (VALUES (1), (-9223372036854775808))\n----\n1} 1 {SQL failed} {{got error: integer overflow}}
-
-    {query II\nSELECT 1, 2\n----\n1\n3}                1 {wrong result} {{expected 2 lines, got 2; line 2 is the first to differ} {got:      1} 2}
-    {query I\nSELECT 1}                                1 {wrong result} {{expected 0 lines, got 1; line 1 is the first to differ}}
-    {query I\nSELECT 1\n----\n1\n2}                    1 {wrong result} {}
-    {query II\nVALUES (1, 2), (3, 4)\n----\n1 | 2\n3 | 5} 1 {wrong result} {{3 | 4}}
-    {query I rowsort\nVALUES (2), (1)\n----\n2\n1}     1 {wrong result} {}
-    {query II rowsort\nVALUES (2, 1)\n----\n1\n2}      1 {wrong result} {}
+    {each III\nSELECT 1, 2 WHERE 0 =>}                 2 {wrong number of columns: expected 3, got 2} {}
+    {each I\nCREATE TABLE u(a) =>}                     2 {one statement of a query must have columns, not 0} {}
+    {each I\nSELECT 1; SELECT 2 => 1 ; 2}              2 {one statement of a query must have columns, not 2} {}
+    {each IX\nSELECT 1, 2 => 1 | 2}                    2 {unknown column type 'X'} {}
+    {each\nSELECT abs(column1) FROM (VALUES (1), (-9223372036854775808)) => 1} 2 {SQL failed} {{got error: integer overflow}}
+    {each\nVALUES (1, 2), (3, 4) => 1 | 2 ; 3 | 5}     2 {wrong result} {{expected 2 lines, got 2; line 2 is the first to differ} {got:      1 | 2} {3 | 4}}
+    {each\nSELECT 1 =>}                                2 {wrong result} {{expected 0 lines, got 1; line 1 is the first to differ}}
 
     {each\nSELECT NULL, '', 'a ', 1.0, char(233) => (empty) | NULL | a | 1 | @} 2 {wrong result}
         {{expected: (empty) | NULL | a | 1 | @} {got:      NULL | (empty) | a  | 1.0 | @@}}
@@ -132,16 +116,16 @@ proc test_command_line {good bad} {
     # Each file has its own database.
     run_runner "two files" "0 4 passed, 0 failed" $good $good
     run_runner "a failing file and a good one" "1 3 passed, 1 failed" $bad $good
-    run_runner "nothing ran" "1 2 passed, 1 failed" [new_file empty.test "# nothing\n\nskipif sqlite\nstatement ok\nSELECT 1\n"] $good
+    run_runner "nothing ran" "1 2 passed, 1 failed" --engine slow [new_file empty.test "# nothing\n\nskipif slow\neach\nSELECT 1 => 1\n"] $good
     run_runner "a file that is not there" "1 2 passed, 1 failed" $::scratch/none.test $good
-    run_runner "an encoding that there is not" "1 0 passed, 1 failed" [new_file utf7.test "encodings UTF-7\n\nstatement ok\nSELECT 1\n"]
+    run_runner "an encoding that there is not" "1 0 passed, 1 failed" [new_file utf7.test "encodings UTF-7\n\neach\nSELECT 1 => 1\n"]
 
-    set skips [new_file skips.test "skipif slow\nstatement error\nSELECT 1\n\nstatement ok\nSELECT 1\n"]
+    set skips [new_file skips.test "skipif slow\neach\nSELECT 1 => 2\n\neach\nSELECT 1 => 1\n"]
     run_runner "what another engine skips" "1 1 passed, 1 failed" $skips
     run_runner "what this one skips" "0 1 passed, 0 failed" --engine SLOW $skips
 
     # The seed is that of the environment, and is printed; else each run draws one.
-    set seeded [new_file seeded.test "query I\nSELECT \$SEED + 1\n----\n124\n"]
+    set seeded [new_file seeded.test "each\nSELECT \$SEED + 1 => 124\n"]
     set ::env(BLOOM_TEST_SEED) 123
     check "a seed that is given" 1 [regexp "^note: seed 123; .*\n" [run_runner "seeded" "0 1 passed, 0 failed" $seeded]]
     unset ::env(BLOOM_TEST_SEED)
@@ -179,14 +163,14 @@ try {
         test_fail
     }
     set options {}
-    set good [new_file good.test "statement ok\nCREATE TABLE t(a)\n\nquery T\nSELECT 1\n----\n1\n"]
-    set bad [new_file bad.test "query I\nSELECT 2\n----\n2\n\nstatement ok\nSELECT\n"]
+    set good [new_file good.test "each\nCREATE TABLE t(a);\nSELECT 1 => 1\nSELECT 2 => 2\n"]
+    set bad [new_file bad.test "each\nSELECT 2 => 2\nSELECT => 2\n"]
     test_command_line $good $bad
     # A process may end too soon, or say something else.
     foreach process $argv {
         run_runner "a process that is missing" "1 0 passed, 1 failed" --process ./no-such-process $good
         run_runner "a process that ends" "1 0 passed, 2 failed" --process true $good
-        run_runner "a process that is a cat" "1 0 passed, 2 failed" --process {sh -c cat} $good
+        run_runner "a process that is a cat" "1 0 passed, 3 failed" --process {sh -c cat} $good
         run_runner "a process that ends badly" "1 2 passed, 1 failed" --process [list sh -c "$process \$0; exit 3"] $good
     }
 } finally {

@@ -1,18 +1,17 @@
 #!/usr/bin/env tclsh
-# Runs sqllogictest files on SQLite, through SQLite's own Tcl package or through a
+# Runs files of SQL and what it gives on SQLite, through SQLite's own Tcl package or through a
 # process that speaks test/platforms/machines/sql_process.c's protocol.
 #
 #   tclsh test/sql/runner/sqllogictest.tcl ?--load EXTENSION? FILE-OR-DIRECTORY ...
 #
-# The format is the part of https://sqlite.org/sqllogictest/doc/trunk/about.wiki that the records use:
-# parted by blank lines, each a statement or a query, perhaps with rowsort, under any number of skipif
-# lines. Added to it:
-#   statement error REGULAR-EXPRESSION    the message must match
-#   query                                 a row may stand on one line: its values parted by " | "
+# In the manner of sqllogictest (https://sqlite.org/sqllogictest/doc/trunk/about.wiki) a file has
+# records; lines that begin with # are comments:
 #   each ?TYPES?                          each case below, down to the next directive, is a query, " => "
-#                                         and its rows, parted by " ; "; without TYPES all values are T,
-#                                         and there may be any number of them
+#                                         and its rows, parted by " ; ", the values of a row by " | "; a
+#                                         letter of TYPES is I, R or T, a column's type as which its values
+#                                         print; without TYPES all are T, and there may be any number of them
 #                                         " =! " instead, and a regular expression: the statement fails
+#   skipif NAME                           before each: `--engine NAME` leaves the record out
 #   encodings NAME ...                    at the top of a file: it runs once for each, on a
 #                                         database of that encoding
 #   $SEED in SQL                          an integer, drawn again in each run and printed at
@@ -21,21 +20,20 @@
 # it, or, parted by " | ", the places of $1, $2 ... Of the statements of a query one has columns.
 # A case ends with the line that has the arrow: statements may stand on lines of their own before it,
 # and succeed also where the last one fails.
-# Stricter than SQLite's own runner: a query that fails after its first row fails, and too few
-# or too many expected values fail; so does a directive that means nothing, and a file of which
-# no record ran.
+# A query that fails after its first row fails, and too few or too many expected values fail; so does
+# a directive that means nothing, and a file of which no case ran.
 
 package require Tcl 8.6
 
 namespace eval slt {
-    variable directives {statement query each skipif encodings}
+    variable directives {each skipif encodings}
 
     # Stands for NULL on the way from SQLite to Tcl and back: new in each run, so that no
     # test can write it as a text.
     variable null "\x01NULL [pid] [clock clicks] [expr {rand()}]"
 
     # Options, and what belongs to the whole run.
-    variable extensions {} process {} encoding "" engines sqlite num_passed 0 num_failed 0 seed_is_used no
+    variable extensions {} process {} encoding "" engines {} num_passed 0 num_failed 0 seed_is_used no
     variable seed [expr {[info exists ::env(BLOOM_TEST_SEED)] ? wide($::env(BLOOM_TEST_SEED)) : [clock microseconds] % 1000000000}]
 
     # The file being run: its name and, if it has several, encoding; where it is, "" before and
@@ -191,13 +189,6 @@ proc slt::rows_of {values separator} {
 # Ends the record; the details are lines for the report.
 proc slt::fail {title args} {throw [list SLT FAIL $args] $title}
 
-# After a directive's own words only a comment may follow.
-proc slt::check_rest {words} {
-    if {[llength $words] && ![string match #* [lindex $words 0]]} {
-        fail "unexpected word '[lindex $words 0]'"
-    }
-}
-
 # Runs a record, given as its lines without comments and their numbers.
 proc slt::run_record {lines numbers} {
     variable line_number
@@ -205,18 +196,15 @@ proc slt::run_record {lines numbers} {
     while {1} {
         set lines [lassign $lines line]
         set numbers [lassign $numbers line_number]
-        set words [lassign [regexp -all -inline {[^ \t]+} $line] directive]
+        lassign [regexp -all -inline {[^ \t]+} $line] directive word more
         if {$directive ne "skipif"} break
-        if {[string tolower [lindex $words 0]] in $slt::engines} {set skipped yes}
+        if {[string tolower $word] in $slt::engines} {set skipped yes}
     }
-    switch $directive {
-        statement - query - each {
-            if {![llength $lines]} {fail "$directive without SQL"}
-            if {!$skipped} {run_$directive $line $words $lines $numbers}
-        }
-        encodings {if {[llength $lines]} {fail "unexpected line below encodings: [lindex $lines 0]"}}
-        default {fail "unknown directive '$directive'"}
-    }
+    if {$directive eq "encodings" && ![llength $lines]} return
+    if {$directive ne "each"} {fail "unknown directive '$directive'"}
+    if {$more ne ""} {fail "unexpected word '$more'"}
+    if {![llength $lines]} {fail "each without SQL"}
+    if {!$skipped} {run_each $word $lines $numbers}
 }
 
 proc slt::sql_of {bytes} {
@@ -245,53 +233,9 @@ proc slt::check_equal {expected got} {
         {*}[clip "expected: " [lrange $expected $from end]] {*}[clip "got:      " [lrange $got $from end]]
 }
 
-proc slt::run_statement {line words body numbers} {
-    set sql [sql_of [join $body \n]]
-    switch -- [lindex $words 0] {
-        ok {
-            check_rest [lrange $words 1 end]
-            execute $sql
-        }
-        error {
-            regexp {^[ \t]*statement[ \t]+error[ \t]*(.*?)[ \t]*$} $line -> pattern
-            check_fails $pattern $sql
-        }
-        default {fail "statement must be 'ok' or 'error', not '[lindex $words 0]'"}
-    }
-    incr slt::num_passed
-}
-
-proc slt::run_query {line words body numbers} {
-    # A comment may end the line: what follows # is not ours.
-    set comment [lsearch $words #*]
-    if {$comment >= 0} {set words [lrange $words 0 $comment-1]}
-    check_rest [lassign $words types sort]
-    if {$types eq ""} {fail "query without column types"}
-    if {$sort ni {{} rowsort}} {fail "unknown sort mode '$sort'"}
-
-    # Without the dashes no value is expected either, as in SQLite's runner.
-    set dashes [lsearch -exact $body ----]
-    if {$dashes < 0} {set dashes [llength $body]}
-    if {!$dashes} {fail "query without SQL"}
-    set expected [lrange $body $dashes+1 end]
-    set values [query_values $types [sql_of [join [lrange $body 0 $dashes-1] \n]]]
-    if {$sort eq "rowsort"} {
-        # In the order of strcmp, column by column. Rendered values are printable ASCII, so rows
-        # compare as strings with \x01, lower than all of it, between the values.
-        set values [concat {*}[lmap row [lsort [rows_of $values \x01]] {split $row \x01}]]
-    }
-    if {$expected ne $values && [string match "* | *" [lindex $expected 0]]} {
-        check_equal $expected [rows_of $values " | "]
-    } else {
-        check_equal $expected $values
-    }
-    incr slt::num_passed
-}
-
 # Each case is a test of its own, which passes or fails here.
-proc slt::run_each {line words body numbers} {
+proc slt::run_each {types body numbers} {
     variable line_number
-    check_rest [lassign $words types]
     set dashes [lsearch -exact $body ----]
     set template {$1}
     if {$dashes >= 0} {set template [join [lrange $body 0 $dashes-1] \n]}
@@ -458,12 +402,12 @@ proc slt::test_files {path} {
 
 set slt::usage {usage: tclsh sqllogictest.tcl ?option ...? FILE-OR-DIRECTORY ...
 
-Runs sqllogictest files, and all *.test files of directories, each on a new database.
+Runs such files, and all *.test files of directories, each on a new database.
 The exit status is 0 if records ran and none failed, 1 if not, 2 for bad arguments.
 
   --load EXTENSION   load it before every file; may be repeated
   --encoding NAME    a file that names encodings runs in this one alone
-  --engine NAME      leaves out records under `skipif NAME`, and sqlite is one
+  --engine NAME      leaves out records under `skipif NAME`
   --sqlite LIBRARY   use the SQLite of this Tcl package (a tclsqlite3.so)
   --process COMMAND  use the SQLite of this program, which is run with :memory: as its
                      last argument (see test/platforms/machines/sql_process.c)
