@@ -429,7 +429,7 @@ static int merge_take_rows(index_merge_state *merge, sqlite3_int64 max_rows){
   if( max_rows==INDEX_MERGE_ALL ) num_again = INDEX_MERGE_ALL;
   are_all = layout->bound==INT64_MAX;
   if( !are_all ){
-    /* It has none if its bound is the lowest id. */
+    /* The second generation has no rows yet if its bound is the lowest id. */
     rc = merge_rows_from(merge, layout->bound + (layout->bound>INT64_MIN), num_again, 1, &are_all);
   }
   if( rc!=SQLITE_OK || !(are_all || layout->bound>=layout->covered) ) return rc;

@@ -110,7 +110,7 @@ static int read_own_triggers(
   int i, are_known = 1;
   while( args->num_columns<vtab->args.num_columns ){
     token = bloom_token_after_new(token);
-    if( !bloom_token_is_name(token) ) return SQLITE_OK; /* somebody changed it */
+    if( !bloom_token_is_name(token) ) return SQLITE_OK; /* it is another text */
     args->columns[args->num_columns] = bloom_token_unquoted(token);
     if( args->columns[args->num_columns++]==NULL ) return SQLITE_NOMEM;
   }
