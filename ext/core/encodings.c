@@ -22,9 +22,10 @@ const bloom_encoding *bloom_encoding_named(const char *name){
   const bloom_encoding *const *row;
   for(row=bloom_encodings; *row; row++){
     const char *small = (*row)->name, *text = name;
+    if( (*row)->add==NULL ) continue;
     /* Ours have small letters alone: a capital is the letter without 0x20. */
     for(; *small && *small==(*text | 0x20); small++) text++;
-    if( *small==*text && (*row)->add ) break;
+    if( *small==*text ) break;
   }
   return *row;
 }

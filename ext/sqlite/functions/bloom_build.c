@@ -84,19 +84,6 @@ static uint8_t *write_filter(sqlite3_context *context, const build_state *state,
   return filter;
 }
 
-/* Moves the keys from the queue to the filter. */
-static int flush_batch(sqlite3_context *context, build_state *state){
-  if( state->filter ){
-    state->size.encoding->add(&state->shape, state->filter,
-                             bloom_hash_queue_runs(&state->queue));
-  }else{
-    state->filter = write_filter(context, state, &state->shape);
-    if( state->filter==NULL ) return SQLITE_ERROR;
-  }
-  bloom_hash_queue_clear(&state->queue);
-  return SQLITE_OK;
-}
-
 /* Adds one row.  SQLITE_OK, or an error code for bloom_fail_code(). */
 static int step(sqlite3_context *context, build_state *state, int num_args, sqlite3_value **args){
   bloom_key_kind kind;
@@ -114,12 +101,19 @@ static int step(sqlite3_context *context, build_state *state, int num_args, sqli
   if( kind==BLOOM_KEY_NOMEM || bloom_hash_queue_push(&state->queue, hash)!=SQLITE_OK ){
     return SQLITE_NOMEM;
   }
-  if( state->queue.num_hashes % BATCH_HASHES==0 ){
-    if( state->size.capacity!=BLOOM_NO_CAPACITY && !state->is_window ){
-      return flush_batch(context, state);
-    }
+  if( state->queue.num_hashes % BATCH_HASHES ) return SQLITE_OK;
+  if( state->size.capacity==BLOOM_NO_CAPACITY || state->is_window ){
     return check_size(context, state);
   }
+  /* The keys move from the queue to the filter. */
+  if( state->filter ){
+    state->size.encoding->add(&state->shape, state->filter,
+                             bloom_hash_queue_runs(&state->queue));
+  }else{
+    state->filter = write_filter(context, state, &state->shape);
+    if( state->filter==NULL ) return SQLITE_ERROR;
+  }
+  bloom_hash_queue_clear(&state->queue);
   return SQLITE_OK;
 }
 
@@ -208,29 +202,14 @@ void bloom_empty(sqlite3_context *context, int num_args, sqlite3_value **args){
 
 /* -- bloom_add() ------------------------------------------------------------ */
 
-/* Adds the keys that are not NULL.  SQLITE_OK or SQLITE_NOMEM. */
-static int add_keys(const bloom_encoding *encoding, const bloom_shape *shape, uint8_t *bytes,
-                    int num_keys, sqlite3_value **keys){
-  bloom_hash_queue queue = {.hash_value_bytes = encoding->hash_value_bytes};
-  int i, rc = SQLITE_OK;
-  for(i=0; i<num_keys && rc==SQLITE_OK; i++){
-    bloom_hash_value hash;
-    const bloom_key_kind kind = bloom_hash_of_key(encoding, keys[i], &hash);
-    if( kind==BLOOM_KEY_NOMEM ) rc = SQLITE_NOMEM;
-    else if( kind!=BLOOM_KEY_NULL ) rc = bloom_hash_queue_push(&queue, hash);
-  }
-  if( rc==SQLITE_OK ) encoding->add(shape, bytes, bloom_hash_queue_runs(&queue));
-  bloom_hash_queue_clear(&queue);
-  return rc;
-}
-
 void bloom_add(sqlite3_context *context, int num_args, sqlite3_value **args){
   bloom_filter storage;
   const bloom_filter *filter;
   const bloom_encoding *encoding;
+  bloom_hash_queue queue;
   bloom_shape shape;
   uint8_t *bytes;
-  int rc;
+  int i, rc = SQLITE_OK;
   if( num_args==0 ){
     bloom_fail(context, "bloom_add(): argument 1 (filter) is missing");
     return;
@@ -244,13 +223,21 @@ void bloom_add(sqlite3_context *context, int num_args, sqlite3_value **args){
   if( bytes==NULL ) return;
   /* Before a key is read: a key that is the same value as the filter may move it. */
   memcpy(bytes, filter->bytes, shape.num_bytes);
-  rc = add_keys(encoding, &shape, bytes, num_args - 1, args + 1);
+  queue = (bloom_hash_queue){.hash_value_bytes = encoding->hash_value_bytes};
+  for(i=1; i<num_args && rc==SQLITE_OK; i++){
+    bloom_hash_value hash;
+    const bloom_key_kind kind = bloom_hash_of_key(encoding, args[i], &hash);
+    if( kind==BLOOM_KEY_NOMEM ) rc = SQLITE_NOMEM;
+    else if( kind!=BLOOM_KEY_NULL ) rc = bloom_hash_queue_push(&queue, hash);
+  }
   if( rc==SQLITE_OK ){
+    encoding->add(&shape, bytes, bloom_hash_queue_runs(&queue));
     sqlite3_result_blob64(context, bytes, shape.num_bytes, sqlite3_free);
   }else{
     sqlite3_free(bytes);
     bloom_fail_code(context, rc);
   }
+  bloom_hash_queue_clear(&queue);
 }
 
 /* -- bloom_merge() ---------------------------------------------------------- */

@@ -49,42 +49,11 @@ typedef struct row_hashes {
 
 /* ---- Rows ---------------------------------------------------------------------------- */
 
-/* Sets *hashes to those of one of a row's keys, which is not NULL.  SQLITE_OK or SQLITE_NOMEM. */
-static int hash_key(bloom_equal_kinds *kinds, int is_query, int num_keys, sqlite3_value *key,
-                    bloom_key_hashes *hashes){
-  int is_number = 0;
-  *hashes = (bloom_key_hashes){.num_hashes = 1};
-  if( num_keys>MAX_EXACT_KEYS && bloom_may_equal_number(key, &is_number)!=SQLITE_OK ){
-    return SQLITE_NOMEM;
-  }
-  if( is_number ) return bloom_cell_hashes(key, is_query, hashes);
-  /* Of a single key that was tried before. */
-  if( num_keys>1 && bloom_has_one_hash(key, &hashes->hashes[0]) ) return SQLITE_OK;
-  return bloom_equal_hashes_of(kinds, is_query, key, hashes);
-}
-
-/* Appends a key to each combination of the keys before it. */
-static void combine_key(row_hashes *row, const bloom_key_hashes *key){
-  const int num_before = row->num_hashes;
-  int i, j;
-  if( key->is_maybe || num_before * key->num_hashes>MAX_COMBINATIONS ){
-    row->is_maybe = 1;
-    return;
-  }
-  for(i=key->num_hashes-1; i>=0; i--){
-    for(j=0; j<num_before; j++){
-      /* Both are hashes already; the factor is odd, so that the order of keys counts. */
-      row->hashes[i*num_before + j] = row->hashes[j] * BLOOM_GOLDEN_RATIO + key->hashes[i];
-    }
-  }
-  row->num_hashes = num_before * key->num_hashes;
-}
-
 /* Sets *row to the hashes to store a row by in a filter of these kinds, or, is_query, to look it up
 ** by.  SQLITE_OK or SQLITE_NOMEM. */
 static int hash_row(bloom_equal_kinds *kinds, int is_query, int num_keys, sqlite3_value **keys,
                     row_hashes *row){
-  int i;
+  int i, j, k;
   row->num_hashes = row->is_maybe = 0;
   for(i=0; i<num_keys; i++){
     if( sqlite3_value_type(keys[i])==SQLITE_NULL ) return SQLITE_OK;
@@ -92,9 +61,32 @@ static int hash_row(bloom_equal_kinds *kinds, int is_query, int num_keys, sqlite
   row->num_hashes = 1;
   row->hashes[0] = 0;
   for(i=0; i<num_keys; i++){
-    bloom_key_hashes key;
-    if( hash_key(kinds, is_query, num_keys, keys[i], &key)!=SQLITE_OK ) return SQLITE_NOMEM;
-    combine_key(row, &key);
+    const int num_before = row->num_hashes;
+    bloom_key_hashes key = {.num_hashes = 1};
+    int is_number = 0, rc = SQLITE_OK;
+    if( num_keys>MAX_EXACT_KEYS && bloom_may_equal_number(keys[i], &is_number)!=SQLITE_OK ){
+      return SQLITE_NOMEM;
+    }
+    /* Of a single key one hash was tried before. */
+    if( is_number ){
+      rc = bloom_cell_hashes(keys[i], is_query, &key);
+    }else if( num_keys==1 || !bloom_has_one_hash(keys[i], &key.hashes[0]) ){
+      rc = bloom_equal_hashes_of(kinds, is_query, keys[i], &key);
+    }
+    if( rc!=SQLITE_OK ) return SQLITE_NOMEM;
+    if( key.is_maybe || num_before * key.num_hashes>MAX_COMBINATIONS ){
+      row->is_maybe = 1;
+      continue;
+    }
+    assert( num_before>0 && key.num_hashes>0 );
+    /* Each combination of the keys before with each hash of this one.  Both are hashes already; the
+    ** factor is odd, so that the order of keys counts. */
+    for(j=key.num_hashes-1; j>=0; j--){
+      for(k=0; k<num_before; k++){
+        row->hashes[j*num_before + k] = row->hashes[k] * BLOOM_GOLDEN_RATIO + key.hashes[j];
+      }
+    }
+    row->num_hashes = num_before * key.num_hashes;
   }
   assert( is_query || !row->is_maybe );
   return SQLITE_OK;
@@ -114,18 +106,11 @@ static int push_hash(sqlite3_context *context, filter_state *state, uint64_t has
   return find_filter_shape(context, state->queue.num_hashes, &shape);
 }
 
-static int add_row(sqlite3_context *context, filter_state *state, int num_keys,
-                   sqlite3_value **keys){
-  row_hashes row;
-  int i, rc = hash_row(&state->kinds, 0, num_keys, keys, &row);
-  for(i=0; rc==SQLITE_OK && i<row.num_hashes; i++) rc = push_hash(context, state, row.hashes[i]);
-  return rc;
-}
-
 void bloom_filter_step(sqlite3_context *context, int num_keys, sqlite3_value **keys){
   filter_state *state = sqlite3_aggregate_context(context, sizeof(*state));
+  row_hashes row;
   uint64_t hash;
-  int rc;
+  int i, rc;
   if( state==NULL ){
     sqlite3_result_error_nomem(context);
     return;
@@ -138,8 +123,12 @@ void bloom_filter_step(sqlite3_context *context, int num_keys, sqlite3_value **k
     state->num_keys = num_keys;
     state->queue.hash_value_bytes = sizeof(hash);
   }
-  rc = num_keys==1 && bloom_has_one_hash(keys[0], &hash) ? push_hash(context, state, hash)
-      : add_row(context, state, num_keys, keys);
+  if( num_keys==1 && bloom_has_one_hash(keys[0], &hash) ){
+    rc = push_hash(context, state, hash);
+  }else{
+    rc = hash_row(&state->kinds, 0, num_keys, keys, &row);
+    for(i=0; rc==SQLITE_OK && i<row.num_hashes; i++) rc = push_hash(context, state, row.hashes[i]);
+  }
   if( rc!=SQLITE_OK ) bloom_fail_code(context, rc);
 }
 
@@ -161,47 +150,31 @@ static bloom_equal_kinds *kinds_of(bloom_handle *handle){
   return (bloom_equal_kinds *)handle->bytes; /* two char */
 }
 
-static inline int has_hash(const bloom_filter *filter, uint64_t hash){
-  return filter->encoding->may_contain(filter, hash);
-}
-
-static int test_row(bloom_handle *handle, int num_keys, sqlite3_value **keys){
-  row_hashes row = {.num_hashes = 0};
+static int test_keys(void *data, int num_keys, sqlite3_value **keys){
+  bloom_handle *handle = data;
+  const bloom_filter *filter = &handle->filter;
+  row_hashes row;
+  uint64_t hash;
   int i;
+  if( num_keys==1 && bloom_has_one_hash(keys[0], &hash) ){
+    return filter->encoding->may_contain(filter, hash);
+  }
   if( hash_row(kinds_of(handle), 1, num_keys, keys, &row)!=SQLITE_OK ) return BLOOM_TEST_NOMEM;
   if( row.num_hashes==0 ) return BLOOM_TEST_NULL;
   if( row.is_maybe ) return 1;
-  for(i=0; i<row.num_hashes && !has_hash(&handle->filter, row.hashes[i]); i++){}
-  return i<row.num_hashes;
-}
-
-static int test_keys(void *data, int num_keys, sqlite3_value **keys){
-  bloom_handle *handle = data;
-  uint64_t hash;
-  if( num_keys==1 && bloom_has_one_hash(keys[0], &hash) ) return has_hash(&handle->filter, hash);
-  return test_row(handle, num_keys, keys);
-}
-
-/* Writes the filter into a handle with room for it. */
-static void write_filter_handle(bloom_handle *handle, const filter_state *state,
-                                const bloom_shape *shape){
-  const bloom_encoding *encoding = &bloom_encoding_parquet;
-  const size_t num_header_bytes = shape->num_bytes - (size_t)(shape->num_bits / 8);
-  uint8_t *bytes = bloom_handle_room(handle, sizeof(bloom_equal_kinds), num_header_bytes);
-  encoding->clear(shape, bytes);
-  encoding->add(shape, bytes, bloom_hash_queue_runs(&state->queue));
-  encoding->read(bytes, shape->num_bytes, &handle->filter);
-  *kinds_of(handle) = state->kinds;
-  handle->test = test_keys;
-  handle->test_data = handle;
-  handle->num_keys = state->num_keys;
+  for(i=0; i<row.num_hashes; i++){
+    if( filter->encoding->may_contain(filter, row.hashes[i]) ) return 1;
+  }
+  return 0;
 }
 
 static void give_handle(sqlite3_context *context, const filter_state *state){
   bloom_connection *connection = sqlite3_user_data(context);
+  const bloom_encoding *encoding = &bloom_encoding_parquet;
   const filter_state without_rows = {.num_keys = 0};
   bloom_handle *handle;
   bloom_shape shape;
+  uint8_t *bytes;
   int rc;
   /* SQLite ends every aggregate that it began.  After an error it drops the result. */
   if( bloom_is_interrupted(context) ){
@@ -215,7 +188,15 @@ static void give_handle(sqlite3_context *context, const filter_state *state){
                          sizeof(bloom_equal_kinds) + BLOOM_HANDLE_SLACK + shape.num_bytes, &handle);
   if( rc==SQLITE_NOMEM ) sqlite3_result_error_nomem(context);
   if( rc!=SQLITE_OK ) return; /* none left: NULL */
-  write_filter_handle(handle, state, &shape);
+  bytes = bloom_handle_room(handle, sizeof(bloom_equal_kinds),
+                            shape.num_bytes - (size_t)(shape.num_bits / 8));
+  encoding->clear(&shape, bytes);
+  encoding->add(&shape, bytes, bloom_hash_queue_runs(&state->queue));
+  encoding->read(bytes, shape.num_bytes, &handle->filter);
+  *kinds_of(handle) = state->kinds;
+  handle->test = test_keys;
+  handle->test_data = handle;
+  handle->num_keys = state->num_keys;
   bloom_handle_result(context, handle, 1);
 }
 

@@ -92,9 +92,22 @@ static int hex_value(uint8_t digit){
   return -1;
 }
 
-/* Writes the bytes of 8-4-4-4-12 hexadecimal digits, or UNFIT. */
-static size_t write_uuid_text(const uint8_t *text, uint8_t *bytes){
+static size_t write_uuid_key(const key_type *type, sqlite3_value *value, uint8_t *bytes){
+  const int sql_type = sqlite3_value_type(value);
+  const uint8_t *text = sql_type==SQLITE_TEXT ? sqlite3_value_text(value) : NULL;
+  const void *blob;
   size_t i, num_digits = 0;
+  (void)type;
+  if( sql_type==SQLITE_BLOB && sqlite3_value_bytes(value)==UUID_BYTES ){
+    blob = sqlite3_value_blob(value);
+    if( blob==NULL ) return NO_MEMORY;
+    memcpy(bytes, blob, UUID_BYTES);
+    return UUID_BYTES;
+  }
+  if( sql_type!=SQLITE_TEXT ) return UNFIT;
+  if( text==NULL ) return NO_MEMORY;
+  if( sqlite3_value_bytes(value)!=UUID_CHARS ) return UNFIT;
+  /* 8-4-4-4-12 hexadecimal digits */
   for(i=0; i<UUID_CHARS; i++){
     const int digit = hex_value(text[i]);
     if( i==8 || i==13 || i==18 || i==23 ){
@@ -106,25 +119,6 @@ static size_t write_uuid_text(const uint8_t *text, uint8_t *bytes){
     num_digits++;
   }
   return UUID_BYTES;
-}
-
-static size_t write_uuid_key(const key_type *type, sqlite3_value *value, uint8_t *bytes){
-  const uint8_t *blob;
-  (void)type;
-  switch( sqlite3_value_type(value) ){
-    case SQLITE_TEXT:
-      blob = sqlite3_value_text(value);
-      if( blob==NULL ) return NO_MEMORY;
-      return sqlite3_value_bytes(value)==UUID_CHARS ? write_uuid_text(blob, bytes) : UNFIT;
-    case SQLITE_BLOB:
-      if( sqlite3_value_bytes(value)!=UUID_BYTES ) return UNFIT;
-      blob = sqlite3_value_blob(value);
-      if( blob==NULL ) return NO_MEMORY;
-      memcpy(bytes, blob, UUID_BYTES);
-      return UUID_BYTES;
-    default:
-      return UNFIT;
-  }
 }
 
 static size_t write_decimal_key(const key_type *type, sqlite3_value *value, uint8_t *bytes){
@@ -215,16 +209,27 @@ static const key_type *find_key_type(sqlite3_context *context, sqlite3_value **a
   return NULL;
 }
 
-/* Returns 1 if a TEXT has hexadecimal digits alone, as a secret may be written. */
-static int is_hexadecimal(sqlite3_value *value){
-  const uint8_t *text = sqlite3_value_type(value)==SQLITE_TEXT ? sqlite3_value_text(value) : NULL;
-  if( text==NULL ) return 0;
-  while( hex_value(*text)>=0 ) text++;
-  return *text==0;
-}
-
-static void fail_unfit(sqlite3_context *context, const key_type *type, sqlite3_value *value){
-  char *literal = is_hexadecimal(value) ? key_arg_literal(value) : bloom_literal(value);
+void bloom_typed_key(sqlite3_context *context, int num_args, sqlite3_value **args){
+  const key_type *type;
+  key_type decimal;
+  uint8_t bytes[MAX_KEY_BYTES];
+  const uint8_t *text;
+  size_t num_bytes;
+  char *literal;
+  (void)num_args;
+  if( sqlite3_value_type(args[1])==SQLITE_NULL ) return;
+  type = find_key_type(context, args, &decimal);
+  if( type==NULL || sqlite3_value_type(args[0])==SQLITE_NULL ) return;
+  num_bytes = type->write(type, args[0], bytes);
+  if( num_bytes!=UNFIT ){
+    if( num_bytes==NO_MEMORY ) sqlite3_result_error_nomem(context);
+    else sqlite3_result_blob64(context, bytes, num_bytes, SQLITE_TRANSIENT);
+    return;
+  }
+  /* Hexadecimal digits alone may be a secret. */
+  text = sqlite3_value_type(args[0])==SQLITE_TEXT ? sqlite3_value_text(args[0]) : NULL;
+  while( text && hex_value(*text)>=0 ) text++;
+  literal = text && *text==0 ? key_arg_literal(args[0]) : bloom_literal(args[0]);
   if( literal==NULL ){
     sqlite3_result_error_nomem(context);
   }else if( type->decimal.precision ){
@@ -243,48 +248,11 @@ static void fail_unfit(sqlite3_context *context, const key_type *type, sqlite3_v
   sqlite3_free(literal);
 }
 
-void bloom_typed_key(sqlite3_context *context, int num_args, sqlite3_value **args){
-  const key_type *type;
-  key_type decimal;
-  uint8_t bytes[MAX_KEY_BYTES];
-  size_t num_bytes;
-  (void)num_args;
-  if( sqlite3_value_type(args[1])==SQLITE_NULL ) return;
-  type = find_key_type(context, args, &decimal);
-  if( type==NULL || sqlite3_value_type(args[0])==SQLITE_NULL ) return;
-  num_bytes = type->write(type, args[0], bytes);
-  if( num_bytes==NO_MEMORY ){
-    sqlite3_result_error_nomem(context);
-  }else if( num_bytes==UNFIT ){
-    fail_unfit(context, type, args[0]);
-  }else{
-    sqlite3_result_blob64(context, bytes, num_bytes, SQLITE_TRANSIENT);
-  }
-}
-
-/* Returns the bytes of a secret; NULL, with an error set on context that does not show it, if it is
-** none. */
-static const uint8_t *secret_of(sqlite3_context *context, sqlite3_value *value){
-  const uint8_t *bytes = NULL;
-  const int type = sqlite3_value_type(value), num_bytes = sqlite3_value_bytes(value);
-  if( type==SQLITE_BLOB && num_bytes==BLOOM_SIPHASH_SECRET_BYTES ){
-    bytes = sqlite3_value_blob(value);
-    if( bytes==NULL ) sqlite3_result_error_nomem(context);
-  }else if( type==SQLITE_BLOB || type==SQLITE_TEXT ){
-    const int is_hex = type==SQLITE_TEXT && num_bytes==2*BLOOM_SIPHASH_SECRET_BYTES;
-    bloom_fail(context, "bloom_key(): argument 3 (secret) must be a BLOB of 16 bytes, not a %s of"
-                        " %d bytes%s", type==SQLITE_TEXT ? "TEXT" : "BLOB", num_bytes,
-               is_hex ? "; of hexadecimal digits write x'...'" : "");
-  }else{
-    bloom_fail(context, "bloom_key(): argument 3 (secret) must be a BLOB of 16 bytes, not %s",
-               bloom_type_name(value));
-  }
-  return bytes;
-}
-
 void bloom_secret_key(sqlite3_context *context, int num_args, sqlite3_value **args){
+  const int secret_type = sqlite3_value_type(args[2]);
   uint8_t decimal[BLOOM_DECIMAL_MAX_BYTES], bytes[BLOOM_SIPHASH_BYTES];
   const uint8_t *secret;
+  int secret_bytes;
   const char *name;
   bloom_key key;
   (void)num_args;
@@ -292,16 +260,33 @@ void bloom_secret_key(sqlite3_context *context, int num_args, sqlite3_value **ar
   name = type_name_of(context, args[1]);
   if( name==NULL ) return;
   if( sqlite3_stricmp(name, SIPHASH)!=0 ){
-    const char *last = sqlite3_value_type(args[2])==SQLITE_TEXT ? bloom_name_arg(args[2]) : NULL;
+    const char *last = secret_type==SQLITE_TEXT ? bloom_name_arg(args[2]) : NULL;
     const int is_swapped = last && sqlite3_stricmp(last, SIPHASH)==0;
     bloom_fail_literal(context, (bloom_arg){"bloom_key", 2, "type", args[1]},
                        key_arg_literal(args[1]), "'siphash' where a secret is given",
                        is_swapped ? "the type comes before the secret" : NULL);
     return;
   }
-  if( sqlite3_value_type(args[2])==SQLITE_NULL ) return;
-  secret = secret_of(context, args[2]);
-  if( secret==NULL ) return;
+  if( secret_type==SQLITE_NULL ) return;
+  /* No message shows what may be a secret. */
+  secret_bytes = sqlite3_value_bytes(args[2]);
+  if( secret_type!=SQLITE_BLOB && secret_type!=SQLITE_TEXT ){
+    bloom_fail(context, "bloom_key(): argument 3 (secret) must be a BLOB of 16 bytes, not %s",
+               bloom_type_name(args[2]));
+    return;
+  }
+  if( secret_type==SQLITE_TEXT || secret_bytes!=BLOOM_SIPHASH_SECRET_BYTES ){
+    const int is_hex = secret_type==SQLITE_TEXT && secret_bytes==2*BLOOM_SIPHASH_SECRET_BYTES;
+    bloom_fail(context, "bloom_key(): argument 3 (secret) must be a BLOB of 16 bytes, not a %s of"
+                        " %d bytes%s", secret_type==SQLITE_TEXT ? "TEXT" : "BLOB", secret_bytes,
+               is_hex ? "; of hexadecimal digits write x'...'" : "");
+    return;
+  }
+  secret = sqlite3_value_blob(args[2]);
+  if( secret==NULL ){
+    sqlite3_result_error_nomem(context);
+    return;
+  }
   if( !bloom_key_bytes_arg(context, args[0], decimal, &key) ) return;
   bloom_store64_le(bytes, bloom_siphash(secret, key.bytes, key.num_bytes));
   sqlite3_result_blob(context, bytes, sizeof(bytes), SQLITE_TRANSIENT);

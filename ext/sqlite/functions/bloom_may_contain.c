@@ -30,22 +30,6 @@ static void answer_null_key(sqlite3_context *context, int num_keys, sqlite3_valu
   }
 }
 
-/* Tests a virtual table's handle or one of bloom_filter(). */
-static void test_handle(sqlite3_context *context, const bloom_handle *handle, int num_keys,
-                        sqlite3_value **keys){
-  int answer;
-  if( handle->num_keys>0 && handle->num_keys!=num_keys ){
-    bloom_fail(context,
-               "bloom_may_contain(): the filter was built by bloom_filter() of %d key%s, not of %d",
-               handle->num_keys, handle->num_keys==1 ? "" : "s", num_keys);
-    return;
-  }
-  answer = handle->test(handle->test_data, num_keys, keys);
-  if( answer>=0 ) sqlite3_result_int(context, answer);
-  else if( answer==BLOOM_TEST_NOMEM ) sqlite3_result_error_nomem(context);
-  else answer_null_key(context, num_keys, keys);
-}
-
 void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **args){
   bloom_filter storage;
   /* The type of a handle is NULL, so look for a handle first. */
@@ -53,26 +37,37 @@ void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **a
   const bloom_filter *filter;
   bloom_hash_value hash;
   bloom_key_kind kind;
+  const int num_keys = num_args - 1;
   if( num_args<2 ){
     bloom_fail(context, "bloom_may_contain(): argument %d (%s) is missing", num_args + 1,
                num_args ? "key" : "filter");
     return;
   }
-  if( handle && handle->test && (num_args==2 || handle->num_keys!=BLOOM_ONE_KEY) ){
-    test_handle(context, handle, num_args - 1, args + 1);
+  /* A virtual table's handle, or one of bloom_filter(). */
+  if( handle && handle->test && (num_keys==1 || handle->num_keys!=BLOOM_ONE_KEY) ){
+    int answer;
+    if( handle->num_keys>0 && handle->num_keys!=num_keys ){
+      bloom_fail(context, "bloom_may_contain(): the filter was built by bloom_filter() of %d key%s,"
+                          " not of %d", handle->num_keys, handle->num_keys==1 ? "" : "s", num_keys);
+      return;
+    }
+    answer = handle->test(handle->test_data, num_keys, args + 1);
+    if( answer>=0 ) sqlite3_result_int(context, answer);
+    else if( answer==BLOOM_TEST_NOMEM ) sqlite3_result_error_nomem(context);
+    else answer_null_key(context, num_keys, args + 1);
     return;
   }
   if( handle==NULL && sqlite3_value_type(args[0])==SQLITE_NULL ){ /* it may have all keys */
     int i;
     for(i=1; i<num_args && sqlite3_value_type(args[i])!=SQLITE_NULL; i++){}
     if( i==num_args ) sqlite3_result_int(context, 1);
-    else answer_null_key(context, num_args - 1, args + 1);
+    else answer_null_key(context, num_keys, args + 1);
     return;
   }
-  if( num_args>2 ){
+  if( num_keys>1 ){
     bloom_fail(context, "bloom_may_contain(): this filter takes one key, not %d: several are for a"
                         " handle of bloom_filter(); a filter of tuples takes bloom_tuple(value,"
-                        " ...)", num_args - 1);
+                        " ...)", num_keys);
     return;
   }
   filter = handle ? &handle->filter

@@ -246,27 +246,6 @@ static void sets_next(bloom_tvf_cursor *cursor){
   cursor->has_row = 1;
 }
 
-/* Returns a hint for a message if file and key are swapped, else "". */
-static const char *sets_hint(bloom_tvf_cursor *cursor, sqlite3_value *key){
-  const void *handle = sqlite3_value_pointer(key, bloom_handle_type);
-  const int is_file = sqlite3_value_type(key)==SQLITE_BLOB
-      || bloom_handle_find(cursor->db, handle);
-  return is_file ? "; the file comes first" : "";
-}
-
-static int sets_file_arg(bloom_tvf_cursor *cursor, sqlite3_value *value, sqlite3_value *key,
-                         bloom_filter *storage, const bloom_filter **file){
-  char **error = &cursor->base.pVtab->zErrMsg;
-  const int rc = bloom_filter_arg(cursor->db, value, storage, file);
-  if( rc==SQLITE_MISMATCH ){
-    return bloom_fail_vtab(error, NO_BLOOMFILE "%s%s", bloom_type_name(value),
-                           sets_hint(cursor, key));
-  }
-  if( rc!=SQLITE_OK || *file==NULL || (*file)->encoding==&bloom_encoding_bloomfile ) return rc;
-  return bloom_fail_vtab(error, NO_BLOOMFILE "%lld bytes that are none%s",
-                         (sqlite3_int64)(*file)->shape.num_bytes, sets_hint(cursor, key));
-}
-
 static int sets_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
   sets_cursor *sets = (sets_cursor *)cursor;
   bloom_filter storage;
@@ -274,7 +253,16 @@ static int sets_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
   bloom_stoppable stoppable;
   bloom_hash_value hash;
   bloom_key_kind kind;
-  int rc = sets_file_arg(cursor, args[0], args[1], &storage, &file);
+  int rc = bloom_filter_arg(cursor->db, args[0], &storage, &file);
+  if( rc==SQLITE_MISMATCH || (file && file->encoding!=&bloom_encoding_bloomfile) ){
+    char **error = &cursor->base.pVtab->zErrMsg;
+    const void *handle = sqlite3_value_pointer(args[1], bloom_handle_type);
+    const char *hint = sqlite3_value_type(args[1])==SQLITE_BLOB
+        || bloom_handle_find(cursor->db, handle) ? "; the file comes first" : "";
+    return file ? bloom_fail_vtab(error, NO_BLOOMFILE "%lld bytes that are none%s",
+                                  (sqlite3_int64)file->shape.num_bytes, hint)
+        : bloom_fail_vtab(error, NO_BLOOMFILE "%s%s", bloom_type_name(args[0]), hint);
+  }
   if( rc!=SQLITE_OK || file==NULL ) return rc;
   kind = bloom_hash_of_key(file->encoding, args[1], &hash);
   if( kind==BLOOM_KEY_NULL ) return SQLITE_OK;
