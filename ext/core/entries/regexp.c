@@ -38,17 +38,6 @@ static void regexp_and(bloom_regexp_terms *a, const bloom_regexp_terms *b){
   *a = both;
 }
 
-/* Sets *a to what a or b requires. */
-static void regexp_or(bloom_regexp_terms *a, const bloom_regexp_terms *b){
-  if( regexp_is_nothing(a) || regexp_is_nothing(b)
-   || a->num_terms + b->num_terms>BLOOM_REGEXP_MAX_TERMS ){
-    *a = regexp_nothing;
-    return;
-  }
-  memcpy(a->terms + a->num_terms, b->terms, b->num_terms*sizeof(b->terms[0]));
-  a->num_terms += b->num_terms;
-}
-
 /* -- Characters ------------------------------------------------------------------------ */
 
 #define REGEXP_DIGITS  "0123456789"
@@ -71,18 +60,6 @@ static size_t regexp_character_bytes(const uint8_t *text, const uint8_t *end){
   return *text >> (7 - num_bytes)==(2 << num_bytes) - 2 ? num_bytes : 0;
 }
 
-/* Looks through the whole pattern first.  Returns 0 if it is no well-formed UTF-8. */
-static int regexp_survey(regexp_reader *reader){
-  const uint8_t *text = reader->next;
-  while( text<reader->end ){
-    const size_t num_bytes = regexp_character_bytes(text, reader->end);
-    if( num_bytes==0 ) return 0;
-    reader->has_foreign |= num_bytes>1;
-    text += num_bytes;
-  }
-  return 1;
-}
-
 /* Returns 1 if a byte is somewhere in what is left. */
 static int regexp_has(const regexp_reader *reader, uint8_t byte){
   return reader->next<reader->end
@@ -98,11 +75,6 @@ static int regexp_take(regexp_reader *reader, uint8_t byte){
   if( regexp_peek(reader)!=byte ) return 0;
   reader->next++;
   return 1;
-}
-
-/* Skips bytes while chars has them. */
-static void regexp_skip(regexp_reader *reader, const char *chars){
-  while( regexp_is_one_of(regexp_peek(reader), chars) ) reader->next++;
 }
 
 /* -- Literals ---------------------------------------------------------------------------- */
@@ -172,18 +144,6 @@ static void regexp_end_run(regexp_reader *reader, bloom_regexp_terms *terms){
   reader->is_beginning = 0;
 }
 
-/* Appends a character to the open literal. */
-static void regexp_append(regexp_reader *reader, bloom_regexp_terms *terms, const uint8_t *text,
-                          size_t num_bytes){
-  bloom_regexp *result = reader->result;
-  if( result->num_bytes + num_bytes>BLOOM_REGEXP_MAX_BYTES ){
-    regexp_end_run(reader, terms); /* a character without room is not required */
-    return;
-  }
-  memcpy(result->bytes + result->num_bytes, text, num_bytes);
-  result->num_bytes += (uint32_t)num_bytes;
-}
-
 /* -- Items ------------------------------------------------------------------------------- */
 
 typedef enum regexp_count {
@@ -203,7 +163,7 @@ static regexp_count regexp_read_count(regexp_reader *reader){
     if( byte!='{' ) continue;
     /* Any of the numbers may be 0.  As {e<=1}, Python's regex module allows for errors in what
     ** stands before; without a } it is a character. */
-    regexp_skip(reader, REGEXP_DIGITS ",");
+    while( regexp_is_one_of(regexp_peek(reader), REGEXP_DIGITS ",") ) reader->next++;
     if( !regexp_take(reader, '}') ) reader->is_unknown |= regexp_has(reader, '}');
   }
   return count;
@@ -251,23 +211,6 @@ static void regexp_skip_class(regexp_reader *reader){
 
 static void regexp_read_alternatives(regexp_reader *reader, bloom_regexp_terms *terms);
 
-/* Reads a group behind its (, with its quantifiers, and sets what it requires.  Those that begin
-** with (* become unknown as their alternatives are read. */
-/* NOLINTNEXTLINE(misc-no-recursion): to a depth of 20 */
-static void regexp_read_group(regexp_reader *reader, bloom_regexp_terms *terms){
-  int forbids = 0;
-  reader->is_unknown = ++reader->depth>BLOOM_REGEXP_MAX_DEPTH;
-  if( regexp_take(reader, '?') && !regexp_take(reader, ':') ){
-    regexp_take(reader, '<'); /* of a look-behind */
-    forbids = regexp_take(reader, '!');
-    reader->is_unknown |= !forbids && !regexp_take(reader, '=');
-  }
-  regexp_read_alternatives(reader, terms);
-  reader->depth--;
-  reader->is_unknown |= !regexp_take(reader, ')');
-  if( regexp_read_count(reader)==REGEXP_OPTIONAL || forbids ) *terms = regexp_nothing;
-}
-
 /* Returns how many bytes the next item has if it is a literal character, and sets their place;
 ** else 0. */
 static size_t regexp_find_literal(const regexp_reader *reader, const uint8_t **text){
@@ -284,12 +227,22 @@ static size_t regexp_find_literal(const regexp_reader *reader, const uint8_t **t
 }
 
 /* Reads an item that is no literal character, with its quantifiers, and adds what it requires. */
-/* NOLINTNEXTLINE(misc-no-recursion) */
+/* NOLINTNEXTLINE(misc-no-recursion): to a depth of 20 */
 static void regexp_read_item(regexp_reader *reader, bloom_regexp_terms *terms){
   bloom_regexp_terms of_group;
+  int forbids = 0;
   switch( *reader->next++ ){
-    case '(':
-      regexp_read_group(reader, &of_group);
+    case '(': /* a group: one that begins with (* becomes unknown as its alternatives are read */
+      reader->is_unknown = ++reader->depth>BLOOM_REGEXP_MAX_DEPTH;
+      if( regexp_take(reader, '?') && !regexp_take(reader, ':') ){
+        regexp_take(reader, '<'); /* of a look-behind */
+        forbids = regexp_take(reader, '!');
+        reader->is_unknown |= !forbids && !regexp_take(reader, '=');
+      }
+      regexp_read_alternatives(reader, &of_group);
+      reader->depth--;
+      reader->is_unknown |= !regexp_take(reader, ')');
+      if( regexp_read_count(reader)==REGEXP_OPTIONAL || forbids ) return;
       regexp_and(terms, &of_group);
       return;
     case '^':
@@ -315,6 +268,7 @@ static void regexp_read_item(regexp_reader *reader, bloom_regexp_terms *terms){
 /* Reads one alternative: items, up to a | or ). */
 /* NOLINTNEXTLINE(misc-no-recursion) */
 static void regexp_read_sequence(regexp_reader *reader, bloom_regexp_terms *terms){
+  bloom_regexp *result = reader->result;
   *terms = regexp_nothing;
   if( regexp_is_one_of(regexp_peek(reader), "*+?{") ) reader->is_unknown = 1;
   while( !reader->is_unknown && reader->next<reader->end
@@ -324,18 +278,23 @@ static void regexp_read_sequence(regexp_reader *reader, bloom_regexp_terms *term
     if( num_bytes==0 ){
       /* A group directly behind ^ is where a text begins; other items may have a length. */
       const int is_beginning = reader->is_beginning && *reader->next=='('
-          && reader->result->num_bytes==reader->run;
+          && result->num_bytes==reader->run;
       reader->is_end = *reader->next=='$' && reader->end - reader->next==1
           && !(reader->flags & BLOOM_REGEXP_HAS_LINES);
       regexp_end_run(reader, terms);
       reader->is_beginning = is_beginning;
       regexp_read_item(reader, terms);
     }else{
+      const int has_room = result->num_bytes + num_bytes<=BLOOM_REGEXP_MAX_BYTES;
       regexp_count count;
       reader->next = text + num_bytes;
       count = regexp_read_count(reader);
-      if( count!=REGEXP_OPTIONAL ) regexp_append(reader, terms, text, num_bytes);
-      if( count!=REGEXP_ONCE ) regexp_end_run(reader, terms);
+      if( count!=REGEXP_OPTIONAL && has_room ){
+        memcpy(result->bytes + result->num_bytes, text, num_bytes);
+        result->num_bytes += (uint32_t)num_bytes;
+      }
+      /* A character without room is not required. */
+      if( count!=REGEXP_ONCE || !has_room ) regexp_end_run(reader, terms);
     }
   }
   regexp_end_run(reader, terms);
@@ -349,35 +308,41 @@ static void regexp_read_alternatives(regexp_reader *reader, bloom_regexp_terms *
   while( !reader->is_unknown && regexp_take(reader, '|') ){
     reader->is_beginning = is_beginning;
     regexp_read_sequence(reader, &next);
-    regexp_or(terms, &next);
-  }
-}
-
-/* Reads flags that stand alone at the beginning. */
-static void regexp_read_flags(regexp_reader *reader){
-  const uint8_t *const begin = reader->next;
-  int flags = reader->flags;
-  if( regexp_take(reader, '(') && regexp_take(reader, '?') ){
-    for(; regexp_is_one_of(regexp_peek(reader), "ims"); reader->next++){
-      if( *reader->next=='i' ) flags |= BLOOM_REGEXP_IGNORES_CASE;
-      if( *reader->next=='m' ) flags |= BLOOM_REGEXP_HAS_LINES;
-    }
-    if( reader->next>begin + 2 && regexp_take(reader, ')') ){
-      reader->flags = flags;
-      return;
+    /* *terms is what one of them requires. */
+    if( regexp_is_nothing(terms) || regexp_is_nothing(&next)
+     || terms->num_terms + next.num_terms>BLOOM_REGEXP_MAX_TERMS ){
+      *terms = regexp_nothing;
+    }else{
+      memcpy(terms->terms + terms->num_terms, next.terms, next.num_terms*sizeof(next.terms[0]));
+      terms->num_terms += next.num_terms;
     }
   }
-  reader->next = begin;
 }
 
 int bloom_regexp_read(bloom_regexp *regexp, const uint8_t *text, size_t num_bytes, int flags){
   regexp_reader reader = {.next = text, .end = num_bytes ? text + num_bytes : text,
                           .flags = flags, .result = regexp};
+  const uint8_t *next;
+  size_t character_bytes;
+  int has_flags = 0;
   memset(regexp, 0, sizeof(*regexp));
-  regexp_read_flags(&reader);
+  /* Flags may stand alone at the beginning. */
+  if( regexp_take(&reader, '(') && regexp_take(&reader, '?') ){
+    for(; regexp_is_one_of(regexp_peek(&reader), "ims"); reader.next++){
+      if( *reader.next=='i' ) flags |= BLOOM_REGEXP_IGNORES_CASE;
+      if( *reader.next=='m' ) flags |= BLOOM_REGEXP_HAS_LINES;
+    }
+    has_flags = reader.next>text + 2 && regexp_take(&reader, ')');
+  }
+  if( has_flags ) reader.flags = flags;
+  else reader.next = text;
   regexp->ignores_case = reader.flags & BLOOM_REGEXP_IGNORES_CASE;
   reader.first = reader.next;
-  reader.is_unknown = !regexp_survey(&reader);
+  for(next=reader.next; next<reader.end && !reader.is_unknown; next+=character_bytes){
+    character_bytes = regexp_character_bytes(next, reader.end);
+    reader.is_unknown = character_bytes==0; /* it is no well-formed UTF-8 */
+    reader.has_foreign |= character_bytes>1;
+  }
   regexp_read_alternatives(&reader, &regexp->required);
   /* What is left begins with a ) without its (. */
   if( reader.is_unknown || reader.next<reader.end ) regexp->required = regexp_nothing;
