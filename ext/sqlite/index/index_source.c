@@ -386,7 +386,9 @@ int bloom_index_triggers_make(bloom_index *index, int is_in_doubt){
   const bloom_follower follower = index_follower(index);
   const char *name = index->name, *id = index->columns.id_name;
   int i, rc = bloom_index_triggers_drop(index);
-  if( rc==SQLITE_OK && is_in_doubt ) rc = bloom_guard_create(follower);
+  if( rc==SQLITE_OK && is_in_doubt ){
+    rc = bloom_trigger_create(follower, bloom_guard_text(follower));
+  }
   for(i=0; i<index->config.num_keys && is_in_doubt; i++){
     /* A trigger on a column that is gone since its entries were made would fail each write. */
     if( index->config.keys[i].column<0 && !index->config.keys[i].is_gone ) return rc;
@@ -408,5 +410,6 @@ int bloom_index_triggers_make(bloom_index *index, int is_in_doubt){
       id);
     sqlite3_free(when);
   }
-  return rc==SQLITE_OK && !is_in_doubt ? bloom_guard_create(follower) : rc;
+  return rc==SQLITE_OK && !is_in_doubt
+    ? bloom_trigger_create(follower, bloom_guard_text(follower)) : rc;
 }

@@ -113,7 +113,7 @@ int bloom_index_tables_upgrade(bloom_index *index);
 ** NAME_canary and those of bloom 1.2. */
 int bloom_index_tables_drop(bloom_index *index, int num_tables);
 
-/* Returns 1 if a table is one of those of the index, data: a bloom_is_own_table. */
+/* Returns 1 if a table is one of those of the index, data: a follower's is_own_table. */
 int bloom_index_tables_is_own(const void *data, const char *suffix, const char *columns);
 
 /* Renames the tables that are there. */

@@ -353,10 +353,6 @@ int bloom_trigger_create(bloom_follower follower, char *sql){
   return rc;
 }
 
-int bloom_guard_create(bloom_follower follower){
-  return bloom_trigger_create(follower, bloom_guard_text(follower));
-}
-
 /* -- What is in the way -------------------------------------------------------------------- */
 
 /* Appends the SQL that removes an object, or renames it if it is a table: that may have the only

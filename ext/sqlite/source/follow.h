@@ -14,10 +14,6 @@ typedef struct bloom_trigger_kind {
   const char *suffix, *event;
 } bloom_trigger_kind;
 
-/* Returns 1 if bloom made a table for the virtual table data: its name is that one's and suffix,
-** and columns is its text from ( on. */
-typedef int bloom_is_own_table(const void *data, const char *suffix, const char *columns);
-
 /* A virtual table that follows a source by triggers. */
 typedef struct bloom_follower {
   bloom_connection *connection;
@@ -27,7 +23,9 @@ typedef struct bloom_follower {
   const char *written;         /* of the table that its triggers write to */
   const bloom_trigger_kind *triggers;
   int num_triggers;
-  bloom_is_own_table *is_own_table;
+  /* Returns 1 if bloom made a table for the virtual table, data: its name is that one's and suffix,
+  ** and columns is its text from ( on. */
+  int (*is_own_table)(const void *data, const char *suffix, const char *columns);
   const void *data;
 } bloom_follower;
 
@@ -168,10 +166,7 @@ bloom_token bloom_token_after_new(bloom_token token);
 /* Makes a trigger of the text that sqlite_schema is to have.  sql is freed; NULL: SQLITE_NOMEM. */
 int bloom_trigger_create(bloom_follower follower, char *sql);
 
-/* Makes the follower's guard. */
-int bloom_guard_create(bloom_follower follower);
-
-/* Returns the guard's text in sqlite_schema, to be freed. */
+/* Returns the text of the follower's guard in sqlite_schema, to be freed. */
 char *bloom_guard_text(bloom_follower follower);
 
 /* -- What is in the way -------------------------------------------------------------------- */

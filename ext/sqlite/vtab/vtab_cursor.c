@@ -49,6 +49,13 @@ static vtab_cursor *cursor_of(void *base){
   return base;
 }
 
+/* Returns the doubt of a look-up: the pages may be those of a merge that another connection rolls
+** back. */
+static bloom_vtab_doubt doubt_of_reader(const bloom_vtab *vtab){
+  return !vtab->doubt && vtab->is_uncommitted ? BLOOM_VTAB_UNCOMMITTED
+    : bloom_vtab_doubt_of_merge(vtab);
+}
+
 /* -- Planning ----------------------------------------------------------------------------- */
 
 /* Returns the number of the usable constraint `=` or IS on a column; -1: there is none, -2: there
@@ -163,7 +170,7 @@ static int read_snapshot(bloom_vtab *vtab, vtab_snapshot **result){
   snapshot = bloom_malloc_zeros(sizeof(*snapshot));
   if( snapshot==NULL ) return SQLITE_NOMEM;
   snapshot->layout = vtab->layout;
-  snapshot->doubt = bloom_vtab_doubt_of_reader(vtab);
+  snapshot->doubt = doubt_of_reader(vtab);
   snapshot->tuples.connection = vtab->connection;
   if( vtab->args.table && !snapshot->doubt ){
     int is_intact = 1;
@@ -171,7 +178,7 @@ static int read_snapshot(bloom_vtab *vtab, vtab_snapshot **result){
     if( rc==SQLITE_OK ) rc = bloom_vtab_read_journal(vtab, &is_intact);
     if( rc==SQLITE_OK ) rc = bloom_hash_set_copy(&vtab->unmerged.hashes, &snapshot->unmerged);
     if( rc==SQLITE_OK ) rc = look_again(vtab);
-    snapshot->doubt = is_intact ? bloom_vtab_doubt_of_reader(vtab) : BLOOM_VTAB_BROKEN_JOURNAL;
+    snapshot->doubt = is_intact ? doubt_of_reader(vtab) : BLOOM_VTAB_BROKEN_JOURNAL;
   }
   layout = &snapshot->layout;
   for(layer=0; layer<layout->num_layers && rc==SQLITE_OK; layer++){
@@ -202,18 +209,19 @@ static int read_snapshot(bloom_vtab *vtab, vtab_snapshot **result){
 
 /* -- Handles --------------------------------------------------------------------------------- */
 
-/* Tests a key: 1 or 0; BLOOM_TEST_NULL or BLOOM_TEST_NOMEM. */
-static int snapshot_test(vtab_snapshot *snapshot, bloom_key_values key){
-  bloom_combined_hashes asked;
+/* Tests the hashes of a key, which took rc: 1 or 0; BLOOM_TEST_NULL or BLOOM_TEST_NOMEM. */
+static int snapshot_test(
+  const vtab_snapshot *snapshot, int rc, const bloom_combined_hashes *asked
+){
   int i, layer;
-  const int rc = bloom_hashes_of_key(&snapshot->layout.rules, &snapshot->tuples, key, &asked);
   if( rc==SQLITE_NOMEM ) return BLOOM_TEST_NOMEM;
-  if( rc!=SQLITE_OK || asked.is_maybe ) return 1;
-  if( asked.num_hashes==0 ) return BLOOM_TEST_NULL;
-  for(i=0; i<asked.num_hashes; i++){
-    if( bloom_hash_set_has(&snapshot->unmerged, asked.hashes[i]) ) return 1;
+  if( rc!=SQLITE_OK || asked->is_maybe ) return 1;
+  if( asked->num_hashes==0 ) return BLOOM_TEST_NULL;
+  for(i=0; i<asked->num_hashes; i++){
+    const bloom_hash_value hash = asked->hashes[i];
+    if( bloom_hash_set_has(&snapshot->unmerged, hash) ) return 1;
     for(layer=snapshot->layout.num_layers-1; layer>=0; layer--){
-      if( bloom_encoding_parquet.may_contain(&snapshot->filters[layer], asked.hashes[i]) ) return 1;
+      if( bloom_encoding_parquet.may_contain(&snapshot->filters[layer], hash) ) return 1;
     }
   }
   return 0;
@@ -221,9 +229,11 @@ static int snapshot_test(vtab_snapshot *snapshot, bloom_key_values key){
 
 static int test_value(void *data, int num_keys, sqlite3_value **keys){
   vtab_snapshot *snapshot = data;
+  bloom_combined_hashes asked;
   (void)num_keys;
   if( snapshot->doubt ) return sqlite3_value_type(keys[0])==SQLITE_NULL ? BLOOM_TEST_NULL : 1;
-  return snapshot_test(snapshot, (bloom_key_values){.value = keys[0]});
+  return snapshot_test(snapshot, bloom_hashes_of_key(&snapshot->layout.rules, &snapshot->tuples,
+      (bloom_key_values){.value = keys[0]}, &asked), &asked);
 }
 
 /* -- Facts ------------------------------------------------------------------------------------- */
@@ -375,7 +385,7 @@ static int look_up(
   }
   if( rc!=SQLITE_OK ) return rc;
   assert(asked.num_hashes>0 || asked.is_maybe); /* the key is not NULL */
-  *may_contain = bloom_vtab_doubt_of_reader(vtab) || asked.is_maybe;
+  *may_contain = doubt_of_reader(vtab) || asked.is_maybe;
   /* BINARY takes for equal no more than any collation; another than the column's may take more.  Of
   ** a tuple's one value, a BLOB, they say nothing. */
   for(i=0; (key.parts || rules->num_columns<2) && collations[i]; i++){
@@ -393,7 +403,7 @@ static int look_up(
     }
     if( rc==SQLITE_OK && !*may_contain ){
       rc = look_again(vtab);
-      *may_contain = bloom_vtab_doubt_of_reader(vtab)!=BLOOM_VTAB_CERTAIN;
+      *may_contain = doubt_of_reader(vtab)!=BLOOM_VTAB_CERTAIN;
     }
   }
   /* Not one for all keys: of key = 1 OR key = 2 SQLite would take the two for one row. */
@@ -480,7 +490,7 @@ int bloom_vtab_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
 static int find_missed(bloom_vtab *vtab, vtab_snapshot *snapshot, char **finding){
   bloom_vtab_triggers triggers;
   bloom_vtab_layout now = snapshot->layout;
-  sqlite3_value *parts[BLOOM_MAX_KEY_COLUMNS];
+  bloom_combined_hashes asked;
   sqlite3_int64 num_keys = 0, num_missed = 0;
   sqlite3_stmt *row = NULL;
   int rc = bloom_vtab_read_triggers(vtab, &triggers);
@@ -490,8 +500,8 @@ static int find_missed(bloom_vtab *vtab, vtab_snapshot *snapshot, char **finding
                                 bloom_vtab_keys_sql(vtab, &triggers.args, 0));
   }
   while( rc==SQLITE_OK && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
-    const int test = snapshot_test(snapshot,
-                                   bloom_vtab_key_of_row(&snapshot->layout.rules, row, 0, parts));
+    const int test = snapshot_test(snapshot, bloom_vtab_hashes_of_row(&snapshot->layout.rules,
+        &snapshot->tuples, row, 0, &asked), &asked);
     rc = test==BLOOM_TEST_NOMEM ? SQLITE_NOMEM : SQLITE_OK;
     num_keys++;
     num_missed += test==0;

@@ -200,13 +200,10 @@ int bloom_vtab_read_layer(
 
 /* -- Pages, the same file -------------------------------------------------------------------- */
 
-/* Returns the key of a row, whose columns begin at first; parts has room for a tuple's. */
-bloom_key_values bloom_vtab_key_of_row(
-  const bloom_key_rules *rules, sqlite3_stmt *row, int first, sqlite3_value **parts
-);
-/* Sets the hashes to store it by. */
+/* Sets the hashes of a row's key, whose columns begin at first: bloom_hashes_of_key(). */
 int bloom_vtab_hashes_of_row(
-  const bloom_key_rules *rules, sqlite3_stmt *row, int first, bloom_combined_hashes *hashes
+  const bloom_key_rules *rules, bloom_tuple_reader *reader, sqlite3_stmt *row, int first,
+  bloom_combined_hashes *hashes
 );
 
 /* Sets *may_contain to whether a layer of vtab->layout has one of the hashes. */
@@ -316,13 +313,6 @@ static inline bloom_vtab_doubt bloom_vtab_doubt_of_merge(const bloom_vtab *vtab)
     : vtab->layout.is_of_1_2_0 ? BLOOM_VTAB_OF_1_2_0 : BLOOM_VTAB_CERTAIN;
 }
 
-/* Returns that of a look-up: the pages may be those of a merge that another connection rolls
-** back. */
-static inline bloom_vtab_doubt bloom_vtab_doubt_of_reader(const bloom_vtab *vtab){
-  return !vtab->doubt && vtab->is_uncommitted ? BLOOM_VTAB_UNCOMMITTED
-    : bloom_vtab_doubt_of_merge(vtab);
-}
-
 /* Returns the note for a doubt, to be freed. */
 char *bloom_vtab_say_doubt(const bloom_vtab *vtab, bloom_vtab_doubt doubt);
 
@@ -357,11 +347,9 @@ enum {
   BLOOM_VTAB_HANDLE,
   BLOOM_VTAB_FILTER,
   BLOOM_VTAB_REMOVED, BLOOM_VTAB_UNHEARD, /* triggers of bloom 1.1 write to these, and fail */
-  BLOOM_VTAB_COMMAND, /* has the table's own name */
-  BLOOM_VTAB_NUM_COLUMNS
+  BLOOM_VTAB_COMMAND /* has the table's own name */
 };
 
-/* Sets *finding, to be freed, to what is wrong; NULL: nothing. */
 int bloom_vtab_check(sqlite3_vtab *base, bloom_checker checker, char **finding);
 
 int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info);

@@ -128,7 +128,7 @@ static int add_rows(bloom_vtab *vtab, sqlite3_stmt *row){
     has_marks &= has_mark(vtab, row);
     rc = BLOOM_GROW(unmerged->rows, i, unmerged->max_rows);
     if( rc==SQLITE_OK ){
-      rc = bloom_vtab_hashes_of_row(&vtab->layout.rules, row, FIRST_KEY_COLUMN, &hashes);
+      rc = bloom_vtab_hashes_of_row(&vtab->layout.rules, NULL, row, FIRST_KEY_COLUMN, &hashes);
     }
     for(j=0; rc==SQLITE_OK && j<hashes.num_hashes; j++){
       const size_t num_hashes = set->num_hashes;

@@ -259,52 +259,49 @@ static int is_in(uint64_t number, uint64_t min, uint64_t max){
   return number>=min && number<=max;
 }
 
-/* Returns a number at its place in the bytes, or puts it there. */
-static uint64_t code64(uint8_t *bytes, uint64_t number, int is_reading){
-  if( is_reading ) return bloom_load64_le(bytes);
-  bloom_store64_le(bytes, number);
-  return number;
-}
-
-static uint32_t code32(uint8_t *bytes, uint32_t number, int is_reading){
-  if( is_reading ) return bloom_load32_le(bytes);
-  bloom_store32_le(bytes, number);
+/* Returns a number of 32 or 64 bits at its place in the bytes, or puts it there. */
+static uint64_t code(uint8_t *bytes, int num_bits, uint64_t number, int is_reading){
+  if( is_reading ) return num_bits==32 ? bloom_load32_le(bytes) : bloom_load64_le(bytes);
+  if( num_bits==32 ) bloom_store32_le(bytes, (uint32_t)number);
+  else bloom_store64_le(bytes, number);
   return number;
 }
 
 /* Decodes a layout from its bytes, or encodes it, but for magic and checksum.  Returns 0 if a
 ** number is out of bounds: each is checked before it is used. */
 static int code_layout(bloom_vtab_layout *layout, uint8_t *bytes, int is_reading){
-  const uint32_t num_columns = code32(bytes + 16, (uint32_t)layout->rules.num_columns, is_reading),
-    num_layers = code32(bytes + 24, (uint32_t)layout->num_layers, is_reading);
-  uint32_t i;
+  const uint64_t num_columns = code(bytes + 16, 32, (uint64_t)layout->rules.num_columns,
+                                    is_reading);
+  const uint64_t num_layers = code(bytes + 24, 32, (uint64_t)layout->num_layers, is_reading);
+  uint64_t i;
   if( num_columns>BLOOM_MAX_KEY_COLUMNS
       || !is_in(num_layers, 1, num_columns ? 1 : BLOOM_VTAB_MAX_LAYERS) ) return 0;
   layout->rules.num_columns = (int)num_columns;
   layout->num_layers = (int)num_layers;
-  layout->number = code64(bytes + 8, layout->number, is_reading);
-  layout->blocks_per_page = code32(bytes + 20, (uint32_t)layout->blocks_per_page, is_reading);
-  layout->has_chain = code32(bytes + 28, (uint32_t)layout->has_chain, is_reading)!=0;
-  layout->num_filled = (sqlite3_int64)code64(bytes + 32, (uint64_t)layout->num_filled, is_reading);
+  layout->number = code(bytes + 8, 64, layout->number, is_reading);
+  layout->blocks_per_page = code(bytes + 20, 32, layout->blocks_per_page, is_reading);
+  layout->has_chain = code(bytes + 28, 32, (uint64_t)layout->has_chain, is_reading)!=0;
+  layout->num_filled =
+    (sqlite3_int64)code(bytes + 32, 64, (uint64_t)layout->num_filled, is_reading);
   layout->journal_mark =
-    (sqlite3_int64)code64(bytes + 40, (uint64_t)layout->journal_mark, is_reading);
-  layout->default_checksum = code64(bytes + 48, layout->default_checksum, is_reading);
+    (sqlite3_int64)code(bytes + 40, 64, (uint64_t)layout->journal_mark, is_reading);
+  layout->default_checksum = code(bytes + 48, 64, layout->default_checksum, is_reading);
   if( is_reading ) memcpy(layout->merged_at, bytes + 56, sizeof(layout->merged_at) - 1);
   else memcpy(bytes + 56, layout->merged_at, sizeof(layout->merged_at) - 1);
   if( !is_in(layout->blocks_per_page, 1, 2048)
       || !is_in((uint64_t)layout->num_filled, 0, MAX_CAPACITY) ) return 0;
   for(i=0; i<num_layers; i++){
     bloom_vtab_layer *layer = &layout->layers[i];
-    uint8_t *place = bytes + LAYERS_AT + 16*(size_t)i;
-    layer->num_blocks = code64(place, layer->num_blocks, is_reading);
-    layer->capacity = (sqlite3_int64)code64(place + 8, (uint64_t)layer->capacity, is_reading);
+    uint8_t *place = bytes + LAYERS_AT + 16*i;
+    layer->num_blocks = code(place, 64, layer->num_blocks, is_reading);
+    layer->capacity = (sqlite3_int64)code(place + 8, 64, (uint64_t)layer->capacity, is_reading);
     if( !is_in(layer->num_blocks, 1, MAX_BLOCKS)
         || !is_in((uint64_t)layer->capacity, 1, MAX_CAPACITY) ) return 0;
   }
   if( num_columns==0 ) return 1; /* layers stand where these have their places */
   for(i=0; i<num_columns; i++){
     bloom_equality *column = &layout->rules.columns[i];
-    uint8_t *place = bytes + COLUMNS_AT + 2*(size_t)i;
+    uint8_t *place = bytes + COLUMNS_AT + 2*i;
     if( !is_reading ){
       place[0] = (uint8_t)column->kind;
       place[1] = (uint8_t)column->collation;
@@ -312,9 +309,9 @@ static int code_layout(bloom_vtab_layout *layout, uint8_t *bytes, int is_reading
     if( place[0]>BLOOM_COLUMN_ANY || place[1]>BLOOM_COLLATION_RTRIM ) return 0;
     *column = (bloom_equality){(bloom_column_kind)place[0], (bloom_collation)place[1]};
   }
-  layout->num_taken = code64(bytes + TAKEN_AT, layout->num_taken, is_reading);
+  layout->num_taken = code(bytes + TAKEN_AT, 64, layout->num_taken, is_reading);
   layout->next_id =
-    (sqlite3_int64)code64(bytes + TAKEN_AT + 8, (uint64_t)layout->next_id, is_reading);
+    (sqlite3_int64)code(bytes + TAKEN_AT + 8, 64, (uint64_t)layout->next_id, is_reading);
   return 1;
 }
 
@@ -390,21 +387,15 @@ static inline int offset_of(const bloom_vtab_layout *layout, int layer, bloom_ha
 
 /* -- Keys in rows ----------------------------------------------------------------------- */
 
-bloom_key_values bloom_vtab_key_of_row(
-  const bloom_key_rules *rules, sqlite3_stmt *row, int first, sqlite3_value **parts
-){
-  int i;
-  if( rules->num_columns<2 ) return (bloom_key_values){.value = sqlite3_column_value(row, first)};
-  for(i=0; i<rules->num_columns; i++) parts[i] = sqlite3_column_value(row, first + i);
-  return (bloom_key_values){.parts = parts};
-}
-
 int bloom_vtab_hashes_of_row(
-  const bloom_key_rules *rules, sqlite3_stmt *row, int first, bloom_combined_hashes *hashes
+  const bloom_key_rules *rules, bloom_tuple_reader *reader, sqlite3_stmt *row, int first,
+  bloom_combined_hashes *hashes
 ){
   sqlite3_value *parts[BLOOM_MAX_KEY_COLUMNS];
-  const bloom_key_values key = bloom_vtab_key_of_row(rules, row, first, parts);
-  return bloom_hashes_of_key(rules, NULL, key, hashes);
+  int i;
+  assert(rules->num_columns>0);
+  for(i=0; i<rules->num_columns; i++) parts[i] = sqlite3_column_value(row, first + i);
+  return bloom_hashes_of_key(rules, reader, (bloom_key_values){parts[0], parts}, hashes);
 }
 
 /* -- Looking up ------------------------------------------------------------------------ */
@@ -608,7 +599,7 @@ static int write_hashes(bloom_vtab_batch *batch, int kind){
 
 int bloom_vtab_batch_add(bloom_vtab_batch *batch, sqlite3_stmt *row, int first){
   bloom_combined_hashes hashes;
-  int i, rc = bloom_vtab_hashes_of_row(&batch->layout->rules, row, first, &hashes);
+  int i, rc = bloom_vtab_hashes_of_row(&batch->layout->rules, NULL, row, first, &hashes);
   for(i=0; rc==SQLITE_OK && i<hashes.num_hashes; i++){
     const int kind = i>0;
     rc = BLOOM_GROW(batch->hashes[kind], batch->num_hashes[kind], batch->max_hashes[kind]);

@@ -139,9 +139,7 @@ static int read_own_triggers(
 int bloom_vtab_read_triggers(bloom_vtab *vtab, bloom_vtab_triggers *triggers){
   bloom_follow found;
   int rc = bloom_follow_read(bloom_vtab_follower(vtab), &found);
-  *triggers = (bloom_vtab_triggers){.doubt = BLOOM_VTAB_NO_SOURCE, .is_seen = found.is_seen,
-                                    .args = {.size = vtab->args.size,
-                                             .capacity = vtab->args.capacity}};
+  *triggers = (bloom_vtab_triggers){.doubt = BLOOM_VTAB_NO_SOURCE, .is_seen = found.is_seen};
   if( rc==SQLITE_OK && found.are_on_one_table ){
     rc = read_own_triggers(vtab, &found.own, triggers);
   }
@@ -167,7 +165,7 @@ int bloom_vtab_create_triggers(bloom_vtab *vtab, const bloom_vtab_args *args, in
       : SQLITE_NOMEM;
     sqlite3_free(name);
   }
-  return rc==SQLITE_OK ? bloom_guard_create(follower) : rc;
+  return rc==SQLITE_OK ? bloom_trigger_create(follower, bloom_guard_text(follower)) : rc;
 }
 
 /* -- Columns ----------------------------------------------------------------------------- */
