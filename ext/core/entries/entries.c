@@ -120,7 +120,7 @@ int bloom_entries_open(bloom_entries_row *row, const uint8_t *bytes, size_t num_
   uint32_t end_block;
   memset(row, 0, sizeof(*row));
   row->is_damaged = 1;
-  if( num_bytes<BLOOM_ENTRIES_HEADER_BYTES + 1 || num_bytes>BLOOM_ENTRIES_ROW_BYTES ) return 0;
+  if( num_bytes<=BLOOM_ENTRIES_HEADER_BYTES || num_bytes>BLOOM_ENTRIES_ROW_BYTES ) return 0;
   if( bloom_load64_le(bytes)!=bloom_entries_checksum(bytes, num_bytes, run_number, rowid) ){
     return 0;
   }
@@ -133,13 +133,11 @@ int bloom_entries_open(bloom_entries_row *row, const uint8_t *bytes, size_t num_
   row->num_lists = entries_load16(bytes + 28);
   row->lists_per_skip = entries_load16(bytes + 30);
   row->gap_k = bytes[32];
-  if( row->before!=BLOOM_ENTRIES_NO_ID && row->before>=row->first ) return 0;
-  if( row->num_lists<1 || row->num_lists>BLOOM_ENTRIES_MAX_LISTS ) return 0;
-  /* All ids are different. */
-  if( row->first>row->last || row->last - row->first<row->num_lists - 1 ) return 0;
-  if( row->num_lists==1 && row->first!=row->last ) return 0;
-  if( end_block<1 || end_block>BLOOM_ENTRIES_MAX_BLOCKS ) return 0;
-  if( row->gap_k>=BLOOM_ENTRIES_ID_BITS || bytes[33]!=0 ) return 0;
+  if( row->num_lists<1 || row->num_lists>BLOOM_ENTRIES_MAX_LISTS || row->first>row->last
+   || (row->before!=BLOOM_ENTRIES_NO_ID && row->before>=row->first) /* all ids differ */
+   || (row->num_lists==1 ? row->first!=row->last : row->last - row->first<row->num_lists - 1)
+   || end_block<1 || end_block>BLOOM_ENTRIES_MAX_BLOCKS
+   || row->gap_k>=BLOOM_ENTRIES_ID_BITS || bytes[33]!=0 ) return 0;
   if( row->lists_per_skip ) row->num_skips = (row->num_lists - 1) / row->lists_per_skip;
   if( entries_lists_at(row)>=8*row->num_bytes ) return 0;
   row->shape = entries_shape_of(end_block);

@@ -64,57 +64,44 @@ static int spans_append(index_spans *spans, index_span span){
   return SQLITE_OK;
 }
 
-/* Reads the rows of a generation's place. */
-static int spans_read_rows(bloom_index *index, const index_generation *generation,
-                           index_spans *spans){
-  sqlite3_stmt *rows;
-  const sqlite3_int64 first = generation->place*SPANS_OF_PLACE + 1;
-  sqlite3_int64 number = first;
-  int rc = bloom_index_statement_take(index, INDEX_USE_BY_TEXT, &rows, "SELECT s.rowid, s.data FROM"
-                                      " \"%w\".\"%w_spans\" AS s WHERE s.rowid >= ?1 ORDER BY"
-                                      " s.rowid", index->schema, index->name);
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 1, first);
-  while( rc==SQLITE_OK && spans->num_spans<generation->num_spans ){
-    const uint8_t *bytes;
-    size_t num_bytes, i;
-    rc = bloom_sql_step(index->connection, rows);
-    if( rc!=SQLITE_ROW ) break;
-    rc = SQLITE_OK;
-    bytes = sqlite3_column_blob(rows, 1);
-    num_bytes = (size_t)sqlite3_column_bytes(rows, 1);
-    if( bytes==NULL || sqlite3_column_int64(rows, 0)!=number++ ) break;
-    for(i=0; i<num_bytes/SPAN_BYTES && i<INDEX_SPANS_PER_ROW && bytes[8]<=63
-        && spans->num_spans<generation->num_spans && rc==SQLITE_OK; i++, bytes+=SPAN_BYTES){
-      rc = spans_append(spans, (index_span){.key = (sqlite3_int64)bloom_load64_le(bytes),
-                                            .shift = bytes[8]});
-    }
-    if( i<INDEX_SPANS_PER_ROW ) break;
-  }
-  bloom_index_statement_give_back(index, rows, 0);
-  if( rc!=SQLITE_OK && rc!=SQLITE_DONE ) return rc;
-  return spans->num_spans==generation->num_spans && spans->hash==generation->spans_hash ? SQLITE_OK
-      : SQLITE_CORRUPT_VTAB;
-}
-
 int bloom_index_spans_read(bloom_index *index, const index_layout *layout,
                            const index_generation *generation, index_spans **result){
-  index_spans *spans = index->spans[generation->place];
+  index_spans *spans = *result = index->spans[generation->place];
+  sqlite3_stmt *rows;
   int rc;
-  *result = NULL;
-  if( spans==NULL ){
-    spans = index->spans[generation->place] = bloom_malloc_zeros(sizeof(*spans));
-    if( spans==NULL ) return SQLITE_NOMEM;
-    spans->hash = ~generation->spans_hash;
-  }
-  *result = spans;
-  if( spans->hash==generation->spans_hash && spans->num_spans==generation->num_spans
+  if( spans && spans->hash==generation->spans_hash && spans->num_spans==generation->num_spans
      && spans->shift==generation->shift ) return SQLITE_OK;
+  if( spans==NULL ){
+    spans = *result = index->spans[generation->place] = bloom_malloc_zeros(sizeof(*spans));
+    if( spans==NULL ) return SQLITE_NOMEM;
+  }
   spans->place = generation->place;
   spans->shift = generation->shift;
   spans->num_spans = 0;
   spans->shifts = 0;
   spans->hash = bloom_index_spans_hash(layout->number + generation->place);
-  rc = spans_read_rows(index, generation, spans);
+  rc = bloom_index_statement_take(index, INDEX_USE_BY_TEXT, &rows, "SELECT s.data FROM"
+                                  " \"%w\".\"%w_spans\" AS s WHERE s.rowid >= ?1 ORDER BY s.rowid",
+                                  index->schema, index->name);
+  if( rc==SQLITE_OK ){
+    rc = sqlite3_bind_int64(rows, 1, generation->place*SPANS_OF_PLACE + 1);
+  }
+  while( rc==SQLITE_OK && spans->num_spans<generation->num_spans
+        && (rc = bloom_sql_step(index->connection, rows))==SQLITE_ROW ){
+    const uint8_t *bytes = sqlite3_column_blob(rows, 0);
+    int num_left = bytes ? sqlite3_column_bytes(rows, 0)/SPAN_BYTES : 0;
+    rc = SQLITE_OK;
+    for(; num_left>0 && bytes[8]<=63 && spans->num_spans<generation->num_spans && rc==SQLITE_OK;
+        num_left--, bytes+=SPAN_BYTES){
+      rc = spans_append(spans, (index_span){.key = (sqlite3_int64)bloom_load64_le(bytes),
+                                            .shift = bytes[8]});
+    }
+  }
+  bloom_index_statement_give_back(index, rows, 0);
+  if( rc==SQLITE_OK || rc==SQLITE_DONE ){
+    rc = spans->num_spans==generation->num_spans && spans->hash==generation->spans_hash ? SQLITE_OK
+      : SQLITE_CORRUPT_VTAB;
+  }
   spans->num_written = spans->num_spans;
   if( rc!=SQLITE_OK ) spans->hash = ~generation->spans_hash; /* to be read again */
   return rc;
@@ -154,7 +141,7 @@ int bloom_index_spans_has(const index_spans *spans, sqlite3_int64 id, uint32_t *
 }
 
 int bloom_index_spans_add(index_spans *spans, sqlite3_int64 id, uint32_t *block){
-  int rc = SQLITE_OK;
+  int rc;
   if( bloom_index_spans_has(spans, id, block) ) return SQLITE_OK;
   rc = spans_append(spans, spans_key_of(id, spans->shift));
   if( rc==SQLITE_OK ) bloom_index_spans_has(spans, id, block);
