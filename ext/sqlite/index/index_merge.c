@@ -88,9 +88,7 @@ static int merge_flush_key(index_merge_state *merge, int generation, int number,
   if( rc==SQLITE_OK ) rc = bloom_index_run_add(&column, end_block, &run);
   if( rc!=SQLITE_OK ) return rc;
   if( is_last ) column.row = key->row;
-  rc = bloom_index_run_write(&column, run,
-                             bloom_index_pairs_mean_gap(&key->pairs,
-                                                        bloom_entries_num_segments(end_block)),
+  rc = bloom_index_run_write(&column, run, bloom_index_pairs_mean_gap(&key->pairs, end_block),
                              UINT64_MAX, bloom_index_pairs_next, &key->pairs, &ignored);
   if( run->role!=INDEX_RUN_IN_LAYOUT ) key->num_written += run->num_pairs;
   return rc;
@@ -273,11 +271,9 @@ static int merge_rows_from(index_merge_state *merge, sqlite3_int64 first, sqlite
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 1, first);
   if( rc==SQLITE_OK && is_again ) rc = sqlite3_bind_int64(rows, 2, merge->layout.covered);
   merge->generations[is_again].num_in_block = 0; /* changed rows were elsewhere */
-  for(; rc==SQLITE_OK && max_rows>0; max_rows--){
-    sqlite3_int64 id;
-    rc = bloom_sql_step(merge->index->connection, rows);
-    if( rc!=SQLITE_ROW ) break;
-    id = sqlite3_column_int64(rows, 0);
+  for(; rc==SQLITE_OK && max_rows>0
+      && (rc = bloom_sql_step(merge->index->connection, rows))==SQLITE_ROW; max_rows--){
+    const sqlite3_int64 id = sqlite3_column_int64(rows, 0);
     rc = is_again ? merge_add_next(merge, 1, id, rows) : merge_add_row(merge, id, rows, 1);
     if( is_again ) merge->layout.bound = id;
   }
@@ -329,27 +325,6 @@ static int merge_open_generation(index_merge_state *merge, int number, const ind
       else if( run ) run->row = memcpy(key->row, run->row, run->row_bytes);
     }
   }
-  return rc;
-}
-
-/* Puts the second generation, which has all rows, in place of the first, and deletes those rows of
-** the first that the layout on disk does not name. */
-static int merge_end_rebuild(index_merge_state *merge){
-  index_layout *layout = &merge->layout;
-  const merge_generation first = merge->generations[0];
-  uint32_t j;
-  int key, rc = SQLITE_OK;
-  for(key=0; key<merge->index->config.num_keys; key++){
-    const index_column column = merge_column(merge, 0, key);
-    for(j=0; j<column.of_key->num_runs && rc==SQLITE_OK; j++){
-      rc = bloom_index_run_drop(&column, &column.of_key->runs[j]);
-    }
-  }
-  layout->generations[0] = layout->generations[1];
-  layout->num_generations = 1;
-  layout->num_rows = layout->generations[0].num_rows;
-  merge->generations[0] = merge->generations[1];
-  merge->generations[1] = first; /* to be freed */
   return rc;
 }
 
@@ -413,9 +388,11 @@ static int merge_is_rebuild_due(index_merge_state *merge, index_choice *choice, 
 /* Takes changed and new rows, at most max_rows, and then adds further rows to a second generation;
 ** when that has all, it takes the place of the first. */
 static int merge_take_rows(index_merge_state *merge, sqlite3_int64 max_rows){
-  const index_layout *layout = &merge->layout;
+  index_layout *layout = &merge->layout;
   sqlite3_int64 num_left = max_rows, num_again;
-  int are_all, rc = merge_changed_rows(merge, &num_left);
+  merge_generation first;
+  uint32_t i;
+  int key, are_all, rc = merge_changed_rows(merge, &num_left);
   if( rc==SQLITE_OK && num_left>0 ){
     if( !layout->has_covered || layout->covered<INT64_MAX ){
       rc = merge_rows_from(merge, layout->has_covered ? layout->covered + 1 : INT64_MIN, num_left,
@@ -434,7 +411,21 @@ static int merge_take_rows(index_merge_state *merge, sqlite3_int64 max_rows){
   }
   if( rc!=SQLITE_OK || !(are_all || layout->bound>=layout->covered) ) return rc;
   rc = merge_flush(merge, 0);
-  return rc==SQLITE_OK ? merge_end_rebuild(merge) : rc;
+  /* The second one has all rows.  Of the first, those go that the layout on disk does not name. */
+  for(key=0; key<merge->index->config.num_keys; key++){
+    const index_column column = merge_column(merge, 0, key);
+    for(i=0; i<column.of_key->num_runs && rc==SQLITE_OK; i++){
+      rc = bloom_index_run_drop(&column, &column.of_key->runs[i]);
+    }
+  }
+  if( rc!=SQLITE_OK ) return rc;
+  first = merge->generations[0];
+  merge->generations[0] = merge->generations[1];
+  merge->generations[1] = first; /* to be freed */
+  layout->generations[0] = layout->generations[1];
+  layout->num_generations = 1;
+  layout->num_rows = layout->generations[0].num_rows;
+  return SQLITE_OK;
 }
 
 int bloom_index_merge_core(bloom_index *index, const index_layout *before, sqlite3_int64 max_rows,

@@ -74,7 +74,7 @@ static inline size_t bloom_index_pairs_bytes(const index_pairs *pairs){
 }
 
 /* Estimates the mean gap of the ids that the lists of pairs have in a run. */
-uint64_t bloom_index_pairs_mean_gap(const index_pairs *pairs, uint32_t num_segments);
+uint64_t bloom_index_pairs_mean_gap(const index_pairs *pairs, uint32_t end_block);
 
 /* Takes the lists of an index_pairs, in order: an index_next_list.  After the last one there are no
 ** pairs, and others can be added. */

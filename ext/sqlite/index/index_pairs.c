@@ -43,6 +43,12 @@ void bloom_index_pairs_free(index_pairs *pairs){
   memset(pairs, 0, sizeof(*pairs));
 }
 
+/* Makes room for so many pairs more. */
+static int pairs_grow(index_pairs *pairs, size_t num_more){
+  return bloom_grow(&pairs->list, pairs->num_listed + num_more, &pairs->max_listed,
+                    sizeof(*pairs->list));
+}
+
 /* Appends the pairs, of whole blocks, to their chains. */
 static int pairs_chain(index_pairs *pairs){
   size_t i;
@@ -106,18 +112,14 @@ static int pairs_add_text(index_pairs *pairs, uint32_t block, sqlite3_value *val
     pairs->has[any/64] |= (uint64_t)1 << any%64;
     numbers[num_numbers++] = any;
   }
-  for(;;){
-    if( rc==SQLITE_OK ){
-      rc = bloom_grow(&pairs->list, pairs->num_listed + num_numbers, &pairs->max_listed,
-                      sizeof(*pairs->list));
-    }
-    if( rc!=SQLITE_OK ) return rc;
+  while( rc==SQLITE_OK && (rc = pairs_grow(pairs, num_numbers))==SQLITE_OK ){
     for(i=0; i<num_numbers; i++){
       pairs->list[pairs->num_listed++] = (uint64_t)numbers[i] << INDEX_PAIR_BLOCK_BITS | block;
     }
-    if( !bloom_text_is_open(&reading) ) return SQLITE_OK;
+    if( !bloom_text_is_open(&reading) ) break;
     num_numbers = bloom_text_next_lists(&reading, pairs->lists, pairs->has, numbers);
   }
+  return rc;
 }
 
 int bloom_index_pairs_add(index_pairs *pairs, uint32_t block, sqlite3_value *value){
@@ -127,10 +129,7 @@ int bloom_index_pairs_add(index_pairs *pairs, uint32_t block, sqlite3_value *val
   if( pairs->lists ) return pairs_add_text(pairs, block, value);
   assert( hash_bits>0 && hash_bits<=INDEX_MAX_HASH_BITS );
   rc = bloom_hashes_of_value(NULL, pairs->key->equality, value, BLOOM_TO_STORE, &hashes);
-  if( rc==SQLITE_OK ){
-    rc = bloom_grow(&pairs->list, pairs->num_listed + BLOOM_MAX_KEY_HASHES, &pairs->max_listed,
-                    sizeof(*pairs->list));
-  }
+  if( rc==SQLITE_OK ) rc = pairs_grow(pairs, BLOOM_MAX_KEY_HASHES);
   for(i=0; rc==SQLITE_OK && i<hashes.num_hashes; i++){
     pairs->list[pairs->num_listed++] = hashes.hashes[i] >> (64 - hash_bits) << INDEX_PAIR_BLOCK_BITS
         | block;
@@ -142,8 +141,7 @@ int bloom_index_pairs_add_list(index_pairs *pairs, const index_entry_list *list)
   const uint64_t first = list->token << INDEX_PAIR_BLOCK_BITS
     | (uint64_t)list->segment*BLOOM_SEGMENT_BLOCKS;
   uint32_t i;
-  const int rc = bloom_grow(&pairs->list, pairs->num_listed + list->num_blocks,
-                            &pairs->max_listed, sizeof(*pairs->list));
+  const int rc = pairs_grow(pairs, list->num_blocks);
   for(i=0; i<list->num_blocks && rc==SQLITE_OK; i++){
     pairs->list[pairs->num_listed++] = first + list->blocks[i];
   }
@@ -216,8 +214,7 @@ static int pairs_unchain(index_pairs *pairs, uint32_t token){
     const int is_last = gaps.end - chunk<=PAIRS_CHUNK_BYTES;
     const uint8_t *next = pairs->chunks + chunk + 4;
     const uint8_t *const end = pairs->chunks + (is_last ? gaps.end : chunk + PAIRS_CHUNK_BYTES);
-    const int rc = bloom_grow(&pairs->list, pairs->num_listed + PAIRS_CHUNK_BYTES,
-                              &pairs->max_listed, sizeof(*pairs->list));
+    const int rc = pairs_grow(pairs, PAIRS_CHUNK_BYTES);
     uint64_t *to = pairs->list + pairs->num_listed;
     if( rc!=SQLITE_OK ) return rc;
     for(; next<end; next++){
@@ -234,12 +231,12 @@ static int pairs_unchain(index_pairs *pairs, uint32_t token){
   return pairs->is_unordered ? pairs_sort(pairs) : SQLITE_OK;
 }
 
-uint64_t bloom_index_pairs_mean_gap(const index_pairs *pairs, uint32_t num_segments){
+uint64_t bloom_index_pairs_mean_gap(const index_pairs *pairs, uint32_t end_block){
   const uint64_t num_tokens = pairs->lists ? pairs->lists->num_lists
       : (uint64_t)1 << pairs->hash_bits;
   /* Most chains are one chunk. */
   const uint64_t num_lists = pairs->num_listed + pairs->num_bytes/PAIRS_CHUNK_BYTES;
-  return num_tokens*num_segments/(num_lists + 1) + 1;
+  return num_tokens*bloom_entries_num_segments(end_block)/(num_lists + 1) + 1;
 }
 
 int bloom_index_pairs_next(void *source, index_entry_list *list, int *is_found){

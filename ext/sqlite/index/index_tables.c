@@ -61,21 +61,6 @@ static index_table tables_get(const index_config *config, int i){
   return table;
 }
 
-/* Makes table number i, and, where rows are found by their rowids, the empty index that keeps
-** these. SQLite renames no index, and drops none while ALTER TABLE runs, so the index's name has a
-** random number in place of the table's name. */
-static int tables_create_one(bloom_index *index, int i){
-  const index_table table = tables_get(&index->config, i);
-  uint64_t number;
-  const int rc = bloom_sql_run(index->connection, "CREATE TABLE \"%w\".\"%w%s\"%s", index->schema,
-                               index->name, table.suffix, table.columns);
-  if( rc!=SQLITE_OK || strcmp(table.columns, INDEX_DATA_COLUMN)!=0 ) return rc;
-  sqlite3_randomness(sizeof(number), &number);
-  return bloom_sql_run(index->connection, "CREATE INDEX \"%w\".bloom_keeps_rowids_%016llx ON"
-                       " \"%w%s\"(data) WHERE 0", index->schema, (unsigned long long)number,
-                       index->name, table.suffix);
-}
-
 /* A table that a copy left has the right text; no row, unless a state with a right checksum is
 ** there; and the index that keeps its rowids, if it needs one.  All that it has can be made again
 ** from the source. */
@@ -110,7 +95,21 @@ int bloom_index_tables_find_left(bloom_index *index, int has_state, unsigned *le
 int bloom_index_tables_create(bloom_index *index, unsigned left, int *num_made){
   int i, rc = SQLITE_OK;
   for(i=0; i<bloom_index_num_tables(index) && rc==SQLITE_OK; i++){
-    if( !(left >> i & 1) ) rc = tables_create_one(index, i);
+    const index_table table = tables_get(&index->config, i);
+    const int is_left = (int)(left >> i & 1);
+    uint64_t number;
+    if( !is_left ){
+      rc = bloom_sql_run(index->connection, "CREATE TABLE \"%w\".\"%w%s\"%s", index->schema,
+                         index->name, table.suffix, table.columns);
+    }
+    if( !is_left && rc==SQLITE_OK && strcmp(table.columns, INDEX_DATA_COLUMN)==0 ){
+      /* SQLite renames no index, and drops none while ALTER TABLE runs: so the name of the empty
+      ** index that keeps rowids has a random number in place of the table's name. */
+      sqlite3_randomness(sizeof(number), &number);
+      rc = bloom_sql_run(index->connection, "CREATE INDEX \"%w\".bloom_keeps_rowids_%016llx ON"
+                         " \"%w%s\"(data) WHERE 0", index->schema, (unsigned long long)number,
+                         index->name, table.suffix);
+    }
     *num_made += rc==SQLITE_OK;
   }
   return rc;
@@ -156,12 +155,12 @@ static int tables_run(bloom_index *index, int first, int end, const char *format
 }
 
 int bloom_index_tables_upgrade(bloom_index *index){
-  int i, rc;
   /* SQLite drops no table while a command runs. */
-  rc = tables_run(index, bloom_index_num_tables(index), tables_num_all(&index->config) - 1,
-                  "DELETE FROM \"%w\".\"%w%s\"", NULL);
-  for(i=INDEX_TABLES_OF_1_2; i<bloom_index_num_tables(index) && rc==SQLITE_OK; i++){
-    rc = tables_create_one(index, i);
+  int num_made = 0, rc = tables_run(index, bloom_index_num_tables(index),
+                                    tables_num_all(&index->config) - 1,
+                                    "DELETE FROM \"%w\".\"%w%s\"", NULL);
+  if( rc==SQLITE_OK ){
+    rc = bloom_index_tables_create(index, (1u << INDEX_TABLES_OF_1_2) - 1, &num_made);
   }
   return rc;
 }
