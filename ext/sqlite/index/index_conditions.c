@@ -118,11 +118,10 @@ static int conditions_begins_with(sqlite3_index_info *info, int number,
 
 /* Returns 1 if a constraint `<` may be an end of a pattern: of a LIKE or GLOB that is a constraint,
 ** too, or of LIKE with ESCAPE, of which xBestIndex is not told.  Ends of the latter compare by
-** NOCASE, and by BINARY only after PRAGMA case_sensitive_like. */
+** NOCASE, and by BINARY only after PRAGMA case_sensitive_like.  begin: conditions_begin(). */
 static int conditions_is_end(bloom_index *index, sqlite3_index_info *info, const index_plan *plan,
-                             int number){
+                             int number, const unsigned char *begin){
   const struct sqlite3_index_constraint *all = info->aConstraint;
-  const unsigned char *begin = conditions_begin(info, number);
   sqlite3_int64 ignores_case = 0;
   int i, rc;
   if( begin==NULL || all[number].op!=SQLITE_INDEX_CONSTRAINT_LT ) return 0;
@@ -136,44 +135,6 @@ static int conditions_is_end(bloom_index *index, sqlite3_index_info *info, const
   rc = bloom_index_statement_integer(index, INDEX_USE_FOR_COST, &ignores_case,
                                      "SELECT 'A' LIKE 'a' ESCAPE '!'");
   return rc!=SQLITE_OK || !ignores_case;
-}
-
-/* Returns 1 if there is a constraint < or >= on a column, which may be an end that SQLite makes in
-** another way. */
-static int conditions_has_range(const sqlite3_index_info *info, int column){
-  int i;
-  for(i=0; i<info->nConstraint; i++){
-    const int op = info->aConstraint[i].op;
-    if( info->aConstraint[i].iColumn==column && (op==SQLITE_INDEX_CONSTRAINT_GE
-                                                 || op==SQLITE_INDEX_CONSTRAINT_LT) ) return 1;
-  }
-  return 0;
-}
-
-/* Returns 1 if a condition may be an end that leaves out rows which its pattern finds and no form
-** lets pass: ill-formed texts, or numbers. */
-static int conditions_is_end_too_narrow(const bloom_index *index, const index_condition *condition,
-                                        sqlite3_value *literal){
-  const unsigned char *text = conditions_text(literal);
-  if( text==NULL || (condition->kind!=INDEX_GE && condition->kind!=INDEX_LT) ) return 0;
-  return !conditions_is_plain_text(literal)
-    || (condition->kind==INDEX_GE && !condition->is_on_id
-        && bloom_index_affinity(index, condition)!='t' && bloom_index_begins_number(text));
-}
-
-/* Returns 1 if a pattern has a beginning: its ends are there, or it is a literal, and the column is
-** TEXT.  Where that looks like a number, SQLite adds no ends for a virtual table, but for the
-** source, where nothing is one. */
-static int conditions_has_beginning(const bloom_index *index, sqlite3_index_info *info,
-                                    const index_condition *condition, sqlite3_value *literal){
-  const unsigned char *text = conditions_text(literal);
-  int i;
-  for(i=0; i<info->nConstraint; i++){
-    if( info->aConstraint[i].iColumn==condition->column && conditions_begin(info, i) ) return 1;
-  }
-  return text && bloom_index_affinity(index, condition)=='t'
-    && !index_is_regexp(condition->kind)
-    && bloom_index_like_beginning(condition->kind, text)>0;
 }
 
 /* -- What serves a condition ---------------------------------------------------------------- */
@@ -198,22 +159,6 @@ static int conditions_does_serve(const index_key *key, const index_condition *co
     case INDEX_DIFFERENCE: break;
   }
   return 0;
-}
-
-/* Sets the indexed columns that serve a condition. */
-static void conditions_set_keys(const bloom_index *index, index_condition *condition,
-                                const char *collation){
-  int i;
-  for(i=0; i<index->config.num_keys && !condition->is_on_id; i++){
-    const index_key *key = &index->config.keys[i];
-    if( key->column!=condition->column || key->doubt
-     || !conditions_does_serve(key, condition, collation) ) continue;
-    /* A whole text has its grams, too; tokens of values tell more. */
-    if( key->is_range ) condition->zone = i;
-    else if( condition->key<0 || key->is_like==index_is_pattern(condition->kind) ){
-      condition->key = i;
-    }
-  }
 }
 
 /* Sets how the source may compare by a collation that SQLite names: by the column's own, which
@@ -242,7 +187,8 @@ static void conditions_set_collation(const bloom_index *index, index_condition *
 static int conditions_read(const bloom_index *index, sqlite3_index_info *info, int number,
                            index_condition *condition){
   const struct sqlite3_index_constraint constraint = info->aConstraint[number];
-  int kind = 0;
+  const char *collation;
+  int i, kind = 0;
   while( kind<INDEX_NUM_KINDS && bloom_index_kinds[kind].op!=constraint.op ) kind++;
   if( kind==INDEX_NUM_KINDS || constraint.iColumn>=index->columns.num_columns ) return 0;
   *condition = (index_condition){.kind = (index_condition_kind)kind, .column = constraint.iColumn,
@@ -251,7 +197,17 @@ static int conditions_read(const bloom_index *index, sqlite3_index_info *info, i
     && !index_is_pattern(condition->kind);
   if( constraint.iColumn<0 && !condition->is_on_id ) return 0;
   conditions_set_collation(index, condition, info, number);
-  conditions_set_keys(index, condition, sqlite3_vtab_collation(info, number));
+  collation = sqlite3_vtab_collation(info, number);
+  for(i=0; i<index->config.num_keys && !condition->is_on_id; i++){
+    const index_key *key = &index->config.keys[i];
+    if( key->column!=condition->column || key->doubt
+     || !conditions_does_serve(key, condition, collation) ) continue;
+    /* A whole text has its grams, too; tokens of values tell more. */
+    if( key->is_range ) condition->zone = i;
+    else if( condition->key<0 || key->is_like==index_is_pattern(condition->kind) ){
+      condition->key = i;
+    }
+  }
   /* Up to 3.44 these leak out of the ON clauses of outer joins. */
   if( (index_is_pattern(condition->kind) ? condition->key<0
        : kind==INDEX_IS_NOT_NULL || index_group_of(condition->kind)==INDEX_DIFFERENCE)
@@ -265,15 +221,21 @@ static int conditions_read(const bloom_index *index, sqlite3_index_info *info, i
 static int conditions_can_omit(const bloom_index *index, sqlite3_index_info *info, int number,
                                const index_condition *condition, sqlite3_value *literal,
                                int is_checked){
+  const struct sqlite3_index_constraint *all = info->aConstraint;
   const index_group group = index_group_of(condition->kind);
   char affinity;
+  int i;
   if( condition->is_unpassed || condition->is_list || condition->is_end ) return 0;
   /* A pattern that is a BLOB means other characters in UTF-16, so it is not passed.  SQLite filters
   ** by the ends that it makes of a pattern: if this were omitted in an ON clause, an outer join
   ** would lose its rows. */
   if( index_is_pattern(condition->kind) ){
-    return index->letter_bytes==1 && group==INDEX_PATTERN && is_checked
-      && !conditions_has_range(info, info->aConstraint[number].iColumn);
+    for(i=0; i<info->nConstraint; i++){
+      if( all[i].iColumn==all[number].iColumn
+       && (all[i].op==SQLITE_INDEX_CONSTRAINT_GE
+           || all[i].op==SQLITE_INDEX_CONSTRAINT_LT) ) return 0;
+    }
+    return index->letter_bytes==1 && group==INDEX_PATTERN && is_checked;
   }
   if( group==INDEX_NULL_TEST ) return 1;
   if( !condition->is_on_id ){
@@ -295,25 +257,21 @@ static int conditions_can_omit(const bloom_index *index, sqlite3_index_info *inf
 
 /* -- All of them ----------------------------------------------------------------------------- */
 
-/* Returns 1 if a constraint may be an end of a LIKE or GLOB that is a condition itself. */
-static int conditions_is_end_of_pattern(const bloom_index *index, sqlite3_index_info *info,
-                                        int number){
-  const struct sqlite3_index_constraint *all = info->aConstraint;
-  const unsigned char *begin = conditions_begin(info, number);
-  index_condition pattern;
-  int i;
-  for(i=0; i<info->nConstraint && begin; i++){
-    if( all[i].iColumn==all[number].iColumn && all[i].usable
-     && conditions_read(index, info, i, &pattern) && index_is_pattern(pattern.kind)
-     && conditions_begins_with(info, i, begin) ) return 1;
+/* Reads a condition that is a pattern: whether it has a beginning, whether entries serve it, and
+** whether the source may call its function. */
+static int conditions_read_pattern(bloom_index *index, sqlite3_index_info *info, index_plan *plan,
+                                   sqlite3_value *literal, index_condition *condition){
+  const unsigned char *text = conditions_text(literal);
+  int i, rc;
+  /* Its ends are there, or it is a literal, and the column is TEXT.  Where that looks like a
+  ** number, SQLite adds no ends for a virtual table, but for the source, where nothing is one. */
+  condition->has_beginning = text && bloom_index_affinity(index, condition)=='t'
+    && !index_is_regexp(condition->kind) && bloom_index_like_beginning(condition->kind, text)>0;
+  for(i=0; i<info->nConstraint && !condition->has_beginning; i++){
+    condition->has_beginning = info->aConstraint[i].iColumn==condition->column
+      && conditions_begin(info, i)!=NULL;
   }
-  return 0;
-}
-
-/* Finds whether entries serve a pattern, and whether the source may call its function. */
-static int conditions_check_pattern(bloom_index *index, index_plan *plan, sqlite3_value *literal,
-                                    index_condition *condition){
-  int rc = bloom_index_like_read_literal(condition, literal);
+  rc = bloom_index_like_read_literal(condition, literal);
   if( rc!=SQLITE_OK || plan->flags & INDEX_PLAN_UNCHECKED ) return rc;
   rc = bloom_index_like_check(index, condition);
   if( rc==SQLITE_OK || bloom_sql_is_fatal(rc) ) return rc;
@@ -323,16 +281,23 @@ static int conditions_check_pattern(bloom_index *index, index_plan *plan, sqlite
 }
 
 int bloom_index_conditions(bloom_index *index, sqlite3_index_info *info, index_plan *plan){
-  int i, rc = SQLITE_OK;
+  const struct sqlite3_index_constraint *all = info->aConstraint;
+  int i, j, rc = SQLITE_OK;
   for(i=0; i<info->nConstraint && rc==SQLITE_OK && plan->num_conditions<INDEX_MAX_CONDITIONS; i++){
-    index_condition condition;
+    const unsigned char *begin, *text;
+    index_condition condition, pattern;
     sqlite3_value *literal;
-    if( !info->aConstraint[i].usable || !conditions_read(index, info, i, &condition) ) continue;
-    if( conditions_is_end_of_pattern(index, info, i) ){
-      /* Zones serve the ends, and the source gets the pattern. */
-      if( condition.zone<0 ) continue;
-      condition.is_unpassed = 1;
+    int is_end_of_pattern = 0;
+    if( !all[i].usable || !conditions_read(index, info, i, &condition) ) continue;
+    /* Zones serve the ends of a pattern that is a condition itself, and the source gets that. */
+    begin = conditions_begin(info, i);
+    for(j=0; j<info->nConstraint && begin && !is_end_of_pattern; j++){
+      is_end_of_pattern = all[j].iColumn==all[i].iColumn && all[j].usable
+        && conditions_read(index, info, j, &pattern) && index_is_pattern(pattern.kind)
+        && conditions_begins_with(info, j, begin);
     }
+    if( is_end_of_pattern && condition.zone<0 ) continue;
+    condition.is_unpassed |= is_end_of_pattern;
     /* If SQLite asked for one value at a time, it would compare the column with it without the
     ** affinity that IN has. */
     if( condition.kind==INDEX_EQ ) condition.is_list = bloom_vtab_takes_list(info, i);
@@ -340,13 +305,19 @@ int bloom_index_conditions(bloom_index *index, sqlite3_index_info *info, index_p
     literal = condition.is_list ? NULL : bloom_index_literal(info, i);
     condition.is_literal = literal!=NULL;
     if( index_is_pattern(condition.kind) ){
-      condition.has_beginning = conditions_has_beginning(index, info, &condition, literal);
-      rc = conditions_check_pattern(index, plan, literal, &condition);
+      rc = conditions_read_pattern(index, info, plan, literal, &condition);
       if( condition.is_unpassed ) continue;
-    }else if( !condition.is_unpassed && conditions_is_end(index, info, plan, i) ){
+    }else if( !condition.is_unpassed && conditions_is_end(index, info, plan, i, begin) ){
       condition.is_end = condition.has_beginning = 1;
     }
-    condition.is_unpassed |= conditions_is_end_too_narrow(index, &condition, literal);
+    /* An end may leave out rows that its pattern finds and no form lets pass: ill-formed texts, or
+    ** numbers. */
+    text = conditions_text(literal);
+    if( text && (condition.kind==INDEX_GE || condition.kind==INDEX_LT)
+     && (!conditions_is_plain_text(literal)
+         || (condition.kind==INDEX_GE && !condition.is_on_id
+             && bloom_index_affinity(index, &condition)!='t'
+             && bloom_index_begins_number(text))) ) condition.is_unpassed = 1;
     info->aConstraintUsage[i].omit = conditions_can_omit(index, info, i, &condition, literal,
                                                          !(plan->flags & INDEX_PLAN_UNCHECKED))!=0;
     plan->literals[plan->num_conditions] = literal;
