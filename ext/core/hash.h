@@ -26,10 +26,9 @@ uint64_t bloom_xxh3(const uint8_t *bytes, size_t num_bytes);
 uint64_t bloom_siphash(const uint8_t *secret, const uint8_t *bytes, size_t num_bytes);
 
 /* Returns which of many filters, 0 .. num_partitions-1, a key belongs to; num_partitions > 0, and
-** key may be NULL if num_bytes is 0.  It is xxhash.xxh3_64_intdigest(key) * num_partitions >> 64,
-** as Python writes it [Lemire 2019, "Fast random integer generation in an interval"].  It shares
-** nothing with LevelDB's hash: keys with equal LevelDB hashes go to different partitions, and the
-** LevelDB hashes of one partition's keys are as evenly spread as those of all keys. */
+** key may be NULL if num_bytes is 0.  It shares nothing with LevelDB's hash: keys with equal
+** LevelDB hashes go to different partitions, and the LevelDB hashes of one partition's keys are as
+** evenly spread as those of all keys. */
 uint64_t bloom_partition_of(const uint8_t *key, size_t num_bytes, uint64_t num_partitions);
 
 #endif

@@ -1,16 +1,7 @@
 /*
-** Which key an SQL value is:
-**
-**   NULL                       no key
-**   BLOB                       its bytes
-**   TEXT                       its UTF-8 bytes, NULs included, in any database encoding
-**   INTEGER                    an integer
-**   REAL equal to an INTEGER   that integer: 1.0, -0.0
-**   any other REAL             its 8 bytes, IEEE 754 little-endian
-**
-** Each encoding decides how an integer becomes bytes; by the default rule they are its decimal
-** text: then 1, 1.0, '1' and x'31' are one key.  The text of a REAL is never used, because it
-** depends on the version of SQLite.  Collations are not applied.
+** Which key an SQL value is: an integer or bytes, by the table of ../FUNCTIONS.md.  Each encoding
+** decides how an integer becomes bytes; by the default rule they are its decimal text.  The text of
+** a REAL is never used, because it depends on the version of SQLite.
 */
 #ifndef BLOOM_SQLITE_KEY_H
 #define BLOOM_SQLITE_KEY_H

@@ -44,22 +44,22 @@ const char *bloom_text_hint(const char *text, char hint[BLOOM_HINT_BYTES]){
   return hint;
 }
 
-const char *bloom_number_hint(sqlite3_value *value, char hint[BLOOM_HINT_BYTES]){
-  const char *text = sqlite3_value_type(value)==SQLITE_TEXT ? bloom_name_arg(value) : NULL;
-  return text ? bloom_text_hint(text, hint) : NULL;
+void bloom_fail_number(sqlite3_context *context, bloom_arg arg, const char *what){
+  const int is_text = sqlite3_value_type(arg.value)==SQLITE_TEXT;
+  const char *text = is_text ? bloom_name_arg(arg.value) : NULL;
+  char hint[BLOOM_HINT_BYTES];
+  bloom_fail_arg(context, arg, what, text ? bloom_text_hint(text, hint) : NULL);
 }
 
 int bloom_read_bits_per_key(sqlite3_context *context, bloom_arg arg, double *bits_per_key){
   const int type = sqlite3_value_type(arg.value);
-  char hint[BLOOM_HINT_BYTES];
   *bits_per_key = BLOOM_DEFAULT_BITS_PER_KEY;
   if( type==SQLITE_NULL ) return SQLITE_OK;
   *bits_per_key = sqlite3_value_double(arg.value);
   if( (type==SQLITE_INTEGER || type==SQLITE_FLOAT) && *bits_per_key>0 && *bits_per_key<=100 ){
     return SQLITE_OK;
   }
-  bloom_fail_arg(context, arg, "a number in 1..100, or a rate above 0 and below 1",
-                 bloom_number_hint(arg.value, hint));
+  bloom_fail_number(context, arg, "a number in 1..100, or a rate above 0 and below 1");
   return SQLITE_ERROR;
 }
 
@@ -90,9 +90,8 @@ int bloom_take_encoding(sqlite3_context *context, const char *function, int max_
     *encoding = NULL;
   }
   if( *encoding==NULL ){
-    char hint[BLOOM_HINT_BYTES];
-    bloom_fail_arg(context, (bloom_arg){function, last + 1, "encoding", args[last]},
-                   BLOOM_ENCODING_NAMES, bloom_number_hint(args[last], hint));
+    bloom_fail_number(context, (bloom_arg){function, last + 1, "encoding", args[last]},
+                      BLOOM_ENCODING_NAMES);
     return SQLITE_ERROR;
   }
   --*num_args;
@@ -172,9 +171,12 @@ double bloom_least_size(double bits_per_key){
   return bloom_is_rate(bits_per_key) ? bloom_least_bits_per_key(bits_per_key) : bits_per_key;
 }
 
-int bloom_find_shape(sqlite3_context *context, const bloom_encoding *encoding, uint64_t num_keys,
-                     double bits_per_key, bloom_shape *shape){
-  if( encoding->shape(num_keys, bits_per_key, shape)==BLOOM_OK
+int bloom_find_shape(sqlite3_context *context, bloom_arg arg, const bloom_size_args *size,
+                     uint64_t num_keys, bloom_shape *shape){
+  double bits_per_key;
+  const int rc = bloom_find_bits_per_key(context, arg, size, num_keys, &bits_per_key);
+  if( rc!=SQLITE_OK ) return rc;
+  if( size->encoding->shape(num_keys, bits_per_key, shape)==BLOOM_OK
    && shape->num_bytes<=bloom_max_value_bytes(context) ){
     return SQLITE_OK;
   }

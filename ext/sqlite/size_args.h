@@ -49,11 +49,13 @@ int bloom_integer_arg(sqlite3_value *value, sqlite3_int64 *integer);
 ** memory. */
 const char *bloom_name_arg(sqlite3_value *value);
 
-/* Returns a hint for bloom_fail_arg(): which number was meant by a text, '1%' being 0.01.  NULL if
-** that is not known.  The second takes an argument, which may be no TEXT. */
+/* Returns a hint for a message: which number was meant by a text, '1%' being 0.01.  NULL if that is
+** not known. */
 #define BLOOM_HINT_BYTES 64
 const char *bloom_text_hint(const char *text, char hint[BLOOM_HINT_BYTES]);
-const char *bloom_number_hint(sqlite3_value *value, char hint[BLOOM_HINT_BYTES]);
+
+/* Does what bloom_fail_arg() does, with that hint if the argument is a TEXT. */
+void bloom_fail_number(sqlite3_context *context, bloom_arg arg, const char *what);
 
 /* Sets *encoding to what the last of *num_args arguments names, in any case, if it is a TEXT, or
 ** else to the default.  The argument at max_args can be nothing else; there NULL means the default.
@@ -80,9 +82,9 @@ int bloom_find_bits_per_key(sqlite3_context *context, bloom_arg arg, const bloom
 ** on, without a search.  For bits per key it returns the same. */
 double bloom_least_size(double bits_per_key);
 
-/* Finds the shape of a filter for num_keys keys at so many bits.  SQLITE_OK with *shape set, or
-** SQLite's own "too big" error set on context. */
-int bloom_find_shape(sqlite3_context *context, const bloom_encoding *encoding, uint64_t num_keys,
-                     double bits_per_key, bloom_shape *shape);
+/* Finds the shape of such a filter.  SQLITE_OK with *shape set; or the error set on context: the
+** rate is out of reach, or SQLite's own "too big". */
+int bloom_find_shape(sqlite3_context *context, bloom_arg arg, const bloom_size_args *size,
+                     uint64_t num_keys, bloom_shape *shape);
 
 #endif

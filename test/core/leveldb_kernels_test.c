@@ -53,6 +53,7 @@ TEST(test_rows_end_with_scalar){
   assert_int_equal(BLOOM_NUM_KERNELS, 1);
   assert_int_equal(BLOOM_FIRST_KERNELS, 0);
 #endif
+  if( BLOOM_FIRST_KERNELS ) printf("not run here: %s\n", bloom_leveldb_all_kernels[0].name); /* quality/coverage/run.sh */
   /* A build for another machine says which row that machine must choose. */
   if( expected ) assert_string_equal(bloom_leveldb_all_kernels[BLOOM_FIRST_KERNELS].name, expected);
 }

@@ -22,9 +22,9 @@
 
 /* -- Shape -------------------------------------------------------------------- */
 
-/* Returns 1 if a number is a prime other than 257, 641, 65537 and 6700417.  These divide 2^64 - 1,
-** so that modulo them the hash decides the delta: keys whose hashes are equal modulo them pick
-** nearly the same units, for 3 times the false positives. */
+/* Returns 1 if a number is a prime other than 257, 641, 65537 and 6700417, which divide 2^64 - 1:
+** keys whose hashes are equal modulo one of these would pick nearly the same units, for 3 times the
+** false positives. */
 static int bloomfile_is_good_prime(uint64_t number){
   uint64_t divisor;
   if( number%2==0 || UINT64_MAX%number==0 ) return 0;

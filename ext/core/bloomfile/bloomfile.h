@@ -2,16 +2,10 @@
 ** BloomFile: the filters of many sets side by side, so that one look-up finds all sets that may
 ** hold a key.  ../../FORMATS.md has the layout: a header of 32 bytes, then units.
 **
-** A unit has a bit for every set: set s has bit s%8 of byte s/8.  Unit i holds bit i of the
-** filters of all sets.  So the AND of the units that a key's probes pick has a bit for each set
-** that may hold the key.
-**
-** A hash is XXH64 of the key bytes by the default rule: an integer is its decimal text.  Probe i
-** picks unit (hash + i*delta) mod 2^64 mod num_units, where delta is the hash rotated left by 31
-** [Kirsch, Mitzenmacher 2006: one hash drives every probe].
-**
-** Bytes are a BloomFile if they have the length that their header states, and it states 1 ..
-** BLOOM_BLOOMFILE_MAX_PROBES probes.  Other bytes with its tag, version and 0 are a damaged one.
+** Unit i holds bit i of the filters of all sets.  So the AND of the units that a key's probes pick
+** has a bit for each set that may hold the key.  Probe i picks unit (hash + i*delta) mod 2^64 mod
+** num_units, where delta is the hash rotated left by 31 [Kirsch, Mitzenmacher 2006: one hash drives
+** every probe].
 */
 #ifndef BLOOM_CORE_BLOOMFILE_H
 #define BLOOM_CORE_BLOOMFILE_H
@@ -43,14 +37,10 @@ static inline uint64_t bloom_bloomfile_bytes_for_sets(uint64_t num_sets){
 
 /*
 ** Sets *shape to the shape of a file for sets 0 .. num_sets-1, of which the largest has num_keys
-** keys, at bits_per_key bits each, a finite number > 0:
-**
-**   units   num_keys * bits_per_key, at least BLOOM_BLOOMFILE_MIN_UNITS, rounded up to a
-**           prime that does not divide 2^64 - 1: if the number had a divisor in common with
-**           a key's delta, the key's probes would pick few units; of one that divides
-**           2^64 - 1, the delta's rest follows from the hash's
-**   bytes   of a unit: bloom_bloomfile_bytes_for_sets()
-**   probes  bits_per_key * 0.69 rounded down, in 1..30; 0.69 =~ ln 2
+** keys, at bits_per_key bits each, a finite number > 0.  The number of units is rounded up to a
+** prime that does not divide 2^64 - 1: if it had a divisor in common with a key's delta, the key's
+** probes would pick few units; of one that divides 2^64 - 1, the delta's rest follows from the
+** hash's.
 **
 ** BLOOM_TOO_BIG, with *shape untouched, if the file would have more than max_bytes.  The
 ** time grows with the square root of the number of units.

@@ -1,12 +1,6 @@
 /*
 ** The bytes of a DECIMAL(precision, scale) in a Parquet file: the number times 10^scale, an
-** integer of at most precision digits.
-**
-**   decimal(p,s)    up to 9 digits INT32, up to 18 INT64, both little-endian; above them
-**                   a FIXED_LEN_BYTE_ARRAY of the fewest bytes
-**   decimal(p,s,n)  a FIXED_LEN_BYTE_ARRAY of n bytes: two's complement, big-endian
-**
-** Writers may choose either for up to 18 digits; the file's schema says which.
+** integer of at most precision digits, as bloom_key() has them (../../FUNCTIONS.md).
 ** Source: apache/parquet-format, LogicalTypes.md (DECIMAL).
 */
 #ifndef BLOOM_CORE_PARQUET_DECIMAL_KEY_H

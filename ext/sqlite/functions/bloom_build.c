@@ -40,31 +40,18 @@ typedef struct build_state {
   char is_window;           /* SQLite called value before the end */
 } build_state;
 
-/* Finds the shape of a filter of so many keys.  SQLITE_OK, or the error set on context: the rate is
-** out of reach, or the filter too big. */
-static int find_shape(sqlite3_context *context, bloom_arg bits, const bloom_size_args *size,
-                      uint64_t num_keys, bloom_shape *shape){
-  double bits_per_key;
-  int rc = bloom_find_bits_per_key(context, bits, size, num_keys, &bits_per_key);
-  return rc==SQLITE_OK ? bloom_find_shape(context, size->encoding, num_keys, bits_per_key, shape)
-      : rc;
-}
-
-static int find_build_shape(sqlite3_context *context, const build_state *state, bloom_shape *shape){
-  const sqlite3_int64 capacity = state->size.capacity;
-  return find_shape(context, build_function.bits, &state->size,
-                    capacity==BLOOM_NO_CAPACITY ? state->queue.num_hashes : (uint64_t)capacity,
-                    shape);
-}
-
-/* Fails, with the error set on context, if the filter is too big already, whatever keys follow.  Of
-** a rate it takes the least size: the right one is found once the number of keys is known. */
-static int check_size(sqlite3_context *context, const build_state *state){
-  const bloom_size_args *size = &state->size;
-  bloom_shape shape;
-  if( size->capacity!=BLOOM_NO_CAPACITY ) return find_build_shape(context, state, &shape);
-  return bloom_find_shape(context, size->encoding, state->queue.num_hashes,
-                          bloom_least_size(size->bits_per_key), &shape);
+/* Finds the shape of the filter, SQLITE_OK, or the error set on context.  While keys may follow,
+** !is_end, the size of a rate without capacity is the least: the right one is found once the number
+** of keys is known. */
+static int find_shape(sqlite3_context *context, const build_state *state, int is_end,
+                      bloom_shape *shape){
+  bloom_size_args size = state->size;
+  uint64_t num_keys = (uint64_t)size.capacity;
+  if( size.capacity==BLOOM_NO_CAPACITY ){
+    num_keys = state->queue.num_hashes;
+    if( !is_end ) size.bits_per_key = bloom_least_size(size.bits_per_key);
+  }
+  return bloom_find_shape(context, build_function.bits, &size, num_keys, shape);
 }
 
 /* Returns a new filter with all keys so far, and sets *shape to its shape.  NULL, with the error
@@ -72,7 +59,7 @@ static int check_size(sqlite3_context *context, const build_state *state){
 static uint8_t *write_filter(sqlite3_context *context, const build_state *state,
                              bloom_shape *shape){
   uint8_t *filter;
-  if( find_build_shape(context, state, shape)!=SQLITE_OK ) return NULL;
+  if( find_shape(context, state, 1, shape)!=SQLITE_OK ) return NULL;
   filter = bloom_malloc_or_fail(context, shape->num_bytes);
   if( filter==NULL ) return NULL;
   if( state->filter ){
@@ -88,12 +75,13 @@ static uint8_t *write_filter(sqlite3_context *context, const build_state *state,
 static int step(sqlite3_context *context, build_state *state, int num_args, sqlite3_value **args){
   bloom_key_kind kind;
   bloom_hash_value hash;
+  bloom_shape shape;
   const int is_first = state->size.encoding==NULL;
   int rc = bloom_keep_size_args(context, &build_function, num_args, args, &state->size);
   if( rc!=SQLITE_OK ) return rc;
   if( is_first ){
     state->queue.hash_value_bytes = state->size.encoding->hash_value_bytes;
-    rc = check_size(context, state);
+    rc = find_shape(context, state, 0, &shape);
     if( rc!=SQLITE_OK ) return rc;
   }
   kind = bloom_hash_of_key(state->size.encoding, args[0], &hash);
@@ -103,7 +91,7 @@ static int step(sqlite3_context *context, build_state *state, int num_args, sqli
   }
   if( state->queue.num_hashes % BATCH_HASHES ) return SQLITE_OK;
   if( state->size.capacity==BLOOM_NO_CAPACITY || state->is_window ){
-    return check_size(context, state);
+    return find_shape(context, state, 0, &shape); /* it may be too big already */
   }
   /* The keys move from the queue to the filter. */
   if( state->filter ){
@@ -193,7 +181,7 @@ void bloom_empty(sqlite3_context *context, int num_args, sqlite3_value **args){
                           &size.capacity)!=SQLITE_OK
    || (num_args>1 && bloom_read_bits_per_key(context, bits, &size.bits_per_key)!=SQLITE_OK)
    || size.capacity==BLOOM_NO_CAPACITY ) return;
-  if( find_shape(context, bits, &size, (uint64_t)size.capacity, &shape)!=SQLITE_OK ) return;
+  if( bloom_find_shape(context, bits, &size, (uint64_t)size.capacity, &shape)!=SQLITE_OK ) return;
   filter = bloom_malloc_or_fail(context, shape.num_bytes);
   if( filter==NULL ) return;
   size.encoding->clear(&shape, filter);
@@ -346,8 +334,7 @@ void bloom_bits_per_key(sqlite3_context *context, int num_args, sqlite3_value **
     size.bits_per_key = sqlite3_value_double(args[0]);
   }
   if( type!=SQLITE_NULL && !(size.bits_per_key>0 && size.bits_per_key<1) ){
-    char hint[BLOOM_HINT_BYTES];
-    bloom_fail_arg(context, rate_arg, "a number between 0 and 1", bloom_number_hint(args[0], hint));
+    bloom_fail_number(context, rate_arg, "a number between 0 and 1");
     return;
   }
   if( bloom_take_encoding(context, rate_arg.function, 3, &num_args, args,

@@ -22,7 +22,7 @@
 #include "functions.h"
 
 /* The size at which 1 % of other keys pass. */
-#define FILTER_BITS_PER_KEY 10.6
+static const bloom_size_args filter_size = {&bloom_encoding_parquet, 10.6, BLOOM_NO_CAPACITY};
 
 /* After so many hashes the size is checked against SQLite's limit. */
 #define FILTER_CHECK_HASHES 16384
@@ -95,7 +95,7 @@ static int hash_row(bloom_equal_kinds *kinds, int is_query, int num_keys, sqlite
 /* ---- Building ---------------------------------------------------------------------------- */
 
 static int find_filter_shape(sqlite3_context *context, uint64_t num_hashes, bloom_shape *shape){
-  return bloom_find_shape(context, &bloom_encoding_parquet, num_hashes, FILTER_BITS_PER_KEY, shape);
+  return bloom_find_shape(context, (bloom_arg){.value = NULL}, &filter_size, num_hashes, shape);
 }
 
 /* Adds a hash.  SQLITE_OK, or an error code for bloom_fail_code(). */

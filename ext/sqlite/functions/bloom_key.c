@@ -1,8 +1,6 @@
 /*
-** bloom_key(value, type): a BLOB of the bytes that another program uses as the key for a value,
-** which every encoding takes as they are.  bloom_key(value, 'siphash', secret): a hash of the bytes
-** that the value has by the default rule (key.h).  Of the types of 32 bits int32 alone is signed;
-** for 64 unsigned bits a negative number stands for that plus 2^64, which SQL cannot write.
+** bloom_key(value, type): a BLOB of the bytes that another program uses as the key for a value.
+** bloom_key(value, 'siphash', secret): a hash of the bytes that the value has by the default rule.
 */
 #include <float.h>
 #include <stdint.h>

@@ -243,13 +243,9 @@ const bloom_tvf bloom_ldb_tvf = {
 
 /* -- bloom_filter_block_build() --------------------------------------------- */
 
-/*
-** Writes what LevelDB's FilterBlockBuilder writes.  A NULL key is no key, but its block_offset
-** counts: LevelDB's table writer tells the builder where the data blocks end, which may add filters
-** without keys.  A row in which both are NULL is skipped; a key with a NULL offset is an error.  A
-** rate is that of each filter, by its own number of keys.  Memory: 8 bytes a key, 4 for each 2 KiB
-** of file, and the block.
-*/
+/* A row in which both arguments are NULL is skipped; a key with a NULL offset is an error.  A rate
+** is that of each filter, by its own number of keys.  Memory: 8 bytes a key, 4 for each 2 KiB of
+** file, 8 for each key of the fullest filter, and the block. */
 
 static const bloom_sized_function block_build_function = {
   .bits = {"bloom_filter_block_build", 3, "bits_per_key", NULL}, .max_args = 3,
