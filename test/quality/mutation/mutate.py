@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Mutation check: does a test fail for every small change to ext/?
 
-    test/quality/mutation/mutate.py [--since COMMIT] [--limit N] [--minutes N] [--seed N] [--only REGEXP] [--list]
+    test/quality/mutation/mutate.py [--limit N] [--minutes N] [--seed N] [--only REGEXP]
     (`make mutation`)
 
 Each mutant is one file of ext/ with one token changed: an operator, a bound, a constant, a
@@ -13,12 +13,8 @@ all SQL tests, the query plans, the limits and the failing allocations.  Mutants
 compile, or into the very same code (gcc -O2), are not counted.
 
 Survivors are printed.  Most change speed, or nothing at all; each of the others is a test to
-write.  Nobody keeps a list of them, which every edit of the source would outdate.  Instead:
-
-    --since COMMIT   only lines that changed since then: all their survivors are new, and are
-                     tried again under AddressSanitizer and UndefinedBehaviorSanitizer.  To
-                     read before a change lands; each counts as failed.
-    otherwise        fails if less than KILLED of the mutants are killed, by more than chance.
+write.  Nobody keeps a list of them, which every edit of the source would outdate.  Instead it
+fails if less than KILLED of the mutants are killed, by more than chance.
 
 The order of the mutants is shuffled by the seed, so that the first N are a fair sample.
 Prints `N passed, N failed` last: mutants killed, and what was wrong.
@@ -48,7 +44,6 @@ def flags(name):
     return re.search(rf"^{name}='(.*)'$", SHARED, re.M).group(1).split()
 
 
-SANITIZED = ["gcc", "-O1", *flags("sanitizers")]
 OPTIMISED = ["gcc", "-O2"]
 # The share of mutants that the tests kill; nearly all others change speed, or nothing.
 KILLED = 0.88
@@ -167,22 +162,19 @@ def mutants_of(path):
     return found
 
 
-def limited(cpu_seconds, sanitized):
+def limited(cpu_seconds):
     def set_limits():
         resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        if not sanitized:  # they reserve terabytes of addresses
-            resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
+        resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
     return set_limits
 
 
-def passes(command, cpu_seconds, sanitized, environment=None):
-    share = "20" if sanitized else "100"
-    environment = {**os.environ, "CMOCKA_TEST_ABORT": "1", "BLOOM_TEST_SHARE": share, **(environment or {})}
+def passes(command, cpu_seconds):
     try:
         return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.DEVNULL, env=environment, timeout=60 + 10 * cpu_seconds,
-                              preexec_fn=limited(cpu_seconds, sanitized)).returncode == 0
+                              stderr=subprocess.DEVNULL, timeout=60 + 10 * cpu_seconds,
+                              preexec_fn=limited(cpu_seconds)).returncode == 0
     except subprocess.TimeoutExpired:
         return False
 
@@ -192,7 +184,6 @@ class Build:
 
     def __init__(self, name, compiler, folders):
         self.compiler, self.tree = [*compiler, "-std=c11", "-w"], f"{WORK}/{name}"
-        self.sanitized = compiler is SANITIZED
         paths = [f"{folder}/{file}" for folder in folders for file in sorted(os.listdir(folder))
                  if file.endswith((".c", ".h"))]
         # Unchanged sources need not be compiled again.
@@ -308,7 +299,7 @@ class CoreBuild(Build):
         inputs = [objects[path] for path in objects
                   if path.startswith("ext/") or path in (f"test/core/{test}_test.c", "test/core/support.c")]
         subprocess.run([*self.compiler, "-o", program, *inputs, "-lm"], check=True)
-        return passes([program], cpu_seconds, self.sanitized)
+        return passes([program], cpu_seconds)
 
 
 class ExtensionBuild(Build):
@@ -322,18 +313,12 @@ class ExtensionBuild(Build):
         environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL")}
         subprocess.run(["make", "-s", *(f"{self.PROGRAMS}/faults/{name}/{name}" for name in ("limits", "load", "oom"))], check=True,
                        stdout=subprocess.DEVNULL, env=environment)
-        self.environment = {}
-        if self.sanitized:
-            # The program that loads it is not sanitized: the runtimes must be there first.
-            libraries = [subprocess.run(["gcc", f"-print-file-name=lib{name}.so"], check=True, capture_output=True,
-                                        text=True).stdout.strip() for name in ("asan", "ubsan")]
-            self.environment = {"LD_PRELOAD": " ".join(libraries)}
 
     def tests_of(self, path):
         """Those named after the file, its folder's suites, then all."""
         stem = os.path.splitext(os.path.basename(path))[0]
-        rest = ["test/sql/records"] if self.sanitized else ["test/sql/records", "test/sql/plans.tcl", "limits", "load", "oom"]
-        suites = [] if self.sanitized else SUITES.get(os.path.dirname(path), []) + DECIMALS.get(os.path.basename(path), [])
+        rest = ["test/sql/records", "test/sql/plans.tcl", "limits", "load", "oom"]
+        suites = SUITES.get(os.path.dirname(path), []) + DECIMALS.get(os.path.basename(path), [])
         return sorted(glob.glob(f"test/sql/records/{stem}*.test")) + suites + rest
 
     def compiler_of(self, path):
@@ -358,45 +343,22 @@ class ExtensionBuild(Build):
             command = [sys.executable, *test.split(), "--load", f"./{self.extension}"]
         else:
             command = ["tclsh", "test/sql/runner/sqllogictest.tcl", "--load", f"./{self.extension}", *sorted(glob.glob(test))]
-        return passes(command, cpu_seconds, self.sanitized, self.environment)
-
-
-def changed_since(commit):
-    """The lines of ext/ that are not what they were: (path, line)."""
-    diff = subprocess.run(["git", "diff", "--unified=0", "--no-prefix", commit, "--", "ext"], check=True,
-                          capture_output=True, text=True).stdout
-    lines, path = set(), None
-    for line in diff.splitlines():
-        if line.startswith("+++ "):
-            path = line[4:]
-        elif line.startswith("@@"):
-            first, count = re.search(r"\+(\d+)(?:,(\d+))?", line).groups()
-            lines.update((path, int(first) + i) for i in range(int(count or 1)))
-    return lines
+        return passes(command, cpu_seconds)
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--since", default="", help="only lines that changed since this commit")
     parser.add_argument("--limit", type=int, default=10**9)
     parser.add_argument("--minutes", type=float, default=1e9, help="stop after so long: a smaller sample")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="")
-    parser.add_argument("--list", action="store_true")
     options = parser.parse_args()
 
     paths = sorted(path for folder in CORE_FOLDERS for path in glob.glob(f"{folder}/*.[ch]"))
     paths += ["ext/bloom.c"] + sorted(path for folder in SQLITE_FOLDERS for path in glob.glob(f"{folder}/*.[ch]"))
     mutants = [mutant for path in paths for mutant in mutants_of(path)]
     random.Random(options.seed).shuffle(mutants)
-    changed = changed_since(options.since) if options.since else None
-    chosen = [mutant for mutant in mutants if re.search(options.only, str(mutant))
-              and (changed is None or (mutant.path, mutant.line) in changed)][: options.limit]
-    if options.list:
-        for mutant in chosen:
-            print(f"{mutant.path}:{mutant.line}: {mutant.change}: {mutant.code}")
-        print(len(chosen))
-        return 0
+    chosen = [mutant for mutant in mutants if re.search(options.only, str(mutant))][: options.limit]
 
     os.makedirs(WORK, exist_ok=True)
     builds = {}
@@ -432,9 +394,6 @@ def main():
         if by is None and first.same_code(mutant):
             num_same += 1
             continue
-        if by is None and options.since:
-            sanitized = build(mutant.path, "sanitized", SANITIZED)
-            by = sanitized.kills(mutant, sanitized.tests_of(mutant.path))
         counts = killed if by else survived
         counts[mutant.path] = counts.get(mutant.path, 0) + 1
         if not by:
@@ -453,14 +412,11 @@ def main():
     print(f"| **all** | {num_mutants} | {num_killed} | {num_survived} |")
     print(f"note: {num_mutants} of {len(mutants)} mutants (seed {options.seed}): {num_killed} killed, {num_survived} survived; "
           f"{num_same} more compile to the same code, {num_invalid} not at all; {time.time() - start:.0f} s")
-    if options.since:
-        failed = num_survived
-    else:
-        # Three standard deviations of a fair sample.
-        least = KILLED * num_mutants - 3 * (num_mutants * KILLED * (1 - KILLED)) ** 0.5
-        failed = int(num_killed < least)
-        if failed:
-            print(f"FAILED: {num_killed} of {num_mutants} mutants are killed, at least {least:.0f} should be")
+    # Three standard deviations of a fair sample.
+    least = KILLED * num_mutants - 3 * (num_mutants * KILLED * (1 - KILLED)) ** 0.5
+    failed = int(num_killed < least)
+    if failed:
+        print(f"FAILED: {num_killed} of {num_mutants} mutants are killed, at least {least:.0f} should be")
     print(f"{num_killed} passed, {failed} failed")
     return 1 if failed else 0
 
