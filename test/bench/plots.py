@@ -281,49 +281,6 @@ def joins(results):
     return "A small table can build its filter in the query; for a large one, keep it", panels
 
 
-SIZES = ("4", "5", "8", "10", "12", "16", "20", "24")
-
-
-def rates(results, keys, column, num_keys=None, bits=None):
-    """Points: the bits a key (or the number of keys), and the false positives in per cent. Few sizes were measured for all."""
-    of, fixed, x = ("bits_per_key", str(bits), "num_keys") if bits else ("num_keys", str(num_keys), "bits_per_key")
-    where = {"keys": keys, "bits_per_key": SIZES, of: fixed}
-    return sorted((int(row[x]), 100 * float(row[column])) for row in results.rows("false-positives", **where))
-
-
-def rate_axis(*values):
-    return [(f"{value:g} %", value) for value in values]
-
-
-def bits_per_key(results):
-    def of(keys, num_keys, column="ours"):
-        return rates(results, keys, column, num_keys)
-
-    return "More bits help, but a large filter of LevelDB's encoding only so far", [Panel(
-        [Line("1 million sequential string keys", of("numbered", 10**6), "vermilion", SQUARE),
-         Line("100 million texts", of("hexadecimal", 10**8), "blue", CIRCLE),
-         Line("1 million texts", of("hexadecimal", 10**6), "blue", TRIANGLE),
-         Line("Parquet's, any texts", of("hexadecimal", 10**6, "parquet"), "green", DIAMOND),
-         Line("10,000 texts", of("hexadecimal", 10**4), "blue", None),
-         Line("theory", of("hexadecimal", 10**4, "textbook"), "soft", None, dashed=True)],
-        x=(4, 24), y=(0.0007, 50), log="y", height=330, xlabel="bits per key",
-        ylabel="absent keys that pass; LevelDB's encoding where no other is named", xticks=[(str(bits), bits) for bits in range(4, 25, 4)],
-        yticks=rate_axis(0.001, 0.01, 0.1, 1, 10))]
-
-
-def number_of_keys(results):
-    def of(keys, column):
-        return rates(results, keys, column, bits=10)
-
-    return "LevelDB's encoding is for small filters, Parquet's for any", [Panel(
-        [Line("LevelDB's, sequential string keys", of("numbered", "ours"), "vermilion", SQUARE),
-         Line("LevelDB's, random", of("hexadecimal", "ours"), "blue", CIRCLE),
-         Line(None, of("numbered", "parquet"), "green", TRIANGLE, dashed=True),
-         Line("Parquet's, both", of("hexadecimal", "parquet"), "green", DIAMOND)],
-        x=(800, 10**8), y=(0.6, 25), log="xy", height=260, xlabel="keys in the filter",
-        ylabel="absent keys that pass, at 10 bits a key", xticks=KEY_TICKS, yticks=rate_axis(1, 2, 5, 10, 20))]
-
-
 def per_row(results):
     contestants = {name: (f"may_contain(parquet, {name})", f"may_contain(handle, {name})", f"noop(handle, {name})", "empty scan") for name in "ks"}
     rows = results.rows("per-row", has="may_contain(parquet, k)", contestant=contestants["k"] + contestants["s"],
@@ -411,9 +368,7 @@ def index_texts(results):
               yticks=[(f"{n:,}", n) for n in (3, 10, 30, 100, 300, 1000)])]
 
 
-PICTURES = {"joins": joins, "bits-per-key": bits_per_key, "number-of-keys": number_of_keys,
-            "per-row": per_row, "kernels": kernels, "index": index,
-            "index-texts": index_texts}
+PICTURES = {"joins": joins, "per-row": per_row, "kernels": kernels, "index": index, "index-texts": index_texts}
 
 
 def main():
