@@ -105,7 +105,7 @@ for version in $supported; do
   adds_up "query plans on $version" tclsh test/sql/plans.tcl ./bloom "$package"
   adds_up "ready-made SQL on $version" tclsh test/sql/ready_made.tcl ./bloom "$package"
   ready_made=$passed
-  adds_up "filters that stay up to date, every change, on $version" tclsh test/vtab/changes.tcl ./bloom "$package"
+  adds_up "filters that stay up to date, every change, on $version" on "$version" "$PYTHON" test/vtab/not_in_the_way.py --only every_change
   adds_up "what others do to the schema, on $version" on "$version" "$PYTHON" test/vtab/running.py --only another_connection
   adds_up "loading on $version" on "$version" build/release/test/faults/load/load ./bloom.so
   loading=$passed

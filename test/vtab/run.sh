@@ -1,7 +1,7 @@
 #!/bin/sh
 # Filters that stay up to date, changed in every way and at random: sh test/vtab/run.sh [--long | --longest]
 #
-# model.py plays random worlds; changes.tcl makes every change to a table beside one without a filter; faults.c has
+# model.py plays random worlds; not_in_the_way.py makes every change to a table beside one without a filter; faults.c has
 # memory, disk, authorization and other connections fail; ../source/processes.py, in the long run, has processes write
 # in several languages and be killed; ../source/replays.py has tools copy rows from one file to another; damage.py
 # writes to shadow tables; the others are cases.  What ../source has is asked of filters and of an index over one table;
@@ -19,16 +19,14 @@ case ${1-} in
   --longest) statements=500000 seconds=40 most=40 runs=5000 worlds=4000 long=--slow sample= ;;
   *)      sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
-cases='vtab/certain vtab/healing vtab/journal vtab/tuples vtab/running source/migrations source/others_objects source/datasette source/half_copies source/schema_changes'
-[ -z "$long" ] || cases="$cases source/copies source/orms vtab/hostile_files vtab/not_in_the_way"
+cases='vtab/not_in_the_way vtab/certain vtab/healing vtab/journal vtab/tuples vtab/running source/migrations source/others_objects source/datasette source/half_copies source/schema_changes'
+[ -z "$long" ] || cases="$cases source/copies source/orms vtab/hostile_files"
 # The quick ones are always the same; others draw others.
 if [ -n "$long" ]; then drawn=$(date +%s); else drawn=5; fi
 seed=${BLOOM_TEST_SEED:-$drawn}
 echo "note: seed $seed; BLOOM_TEST_SEED=$seed draws the same"
 
 make -s -j "$jobs" bloom.so build/release/test/vtab/faults && make_tiny || exit 1
-# shellcheck disable=SC2086 # no argument, or one
-adds_up 'changes' tclsh test/vtab/changes.tcl $sample ./bloom
 for extension in ./build/tiny/bloom.so ./bloom.so; do
   adds_up "model, $extension" "$PYTHON" test/vtab/model.py --load $extension --statements $statements --seed "$seed"
   sed -n 's/^note: \(.*worlds\)/note: model: \1/p' $work/log

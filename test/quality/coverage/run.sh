@@ -58,7 +58,7 @@ for extension in $build/bloom.so $build/tiny/bloom.so; do
   run $build/test/vtab/faults --seed 5 --most 25 "$extension" test/vtab/faults.sql
   with_python "$extension" vtab/model.py --statements 30000 --seed 5
   with_python "$extension" vtab/damage.py --runs 300 --seed 5
-  run tclsh test/vtab/changes.tcl ./"$extension"
+  with_python "$extension" vtab/not_in_the_way.py --only every_change
 done
 run $build/test/vtab/faults --seed 5 --most 12 $build/bloom.so test/index/faults.sql
 for each in vtab/certain vtab/tuples vtab/running vtab/hostile_files vtab/not_in_the_way source/migrations; do

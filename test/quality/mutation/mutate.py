@@ -55,7 +55,7 @@ SQLITE_FOLDERS = ["ext/sqlite", *sorted(path.rstrip("/") for path in glob.glob("
 
 # What proves a folder beyond its SQL tests, the quick ones first.
 VTAB = ["test/sql/records/bloom_table*.test", "test/vtab/model.py --statements 5000 --seed 5",
-        "test/vtab/damage.py --runs 20 --seed 5", "test/vtab/tuples.py", "test/vtab/certain.py", "test/vtab/changes.tcl",
+        "test/vtab/damage.py --runs 20 --seed 5", "test/vtab/tuples.py", "test/vtab/certain.py", "test/vtab/not_in_the_way.py",
         "test/vtab/running.py", "test/source/identity.py"]
 INDEX = ["test/sql/records/bloom_index*.test", "test/index/hostile.py --runs 10 --seed 5",
          "test/index/model.py --runs 8 --seed 5", "test/source/identity.py", "test/index/real_data.py --seed 5"]
