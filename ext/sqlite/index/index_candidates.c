@@ -378,7 +378,7 @@ static int candidates_add_unmerged(const candidates_query *query, sqlite3_int64 
                                    int *is_too_dear){
   const index_layout *layout = query->layout;
   const int is_writing = !(query->index->facts.known & INDEX_FACT_LAYOUT)
-    && bloom_sql_writer(query->index->connection)!=NULL;
+    && bloom_sql_writer(query->index->connection, NULL)!=NULL;
   index_intervals unmerged = {0};
   int rc = candidates_read_changed(query->index, layout, &unmerged, is_too_dear);
   if( rc==SQLITE_OK && is_writing && last<=layout->covered ){

@@ -305,7 +305,7 @@ static int cursor_set_bounds(index_cursor *cursor){
   const char *id = index->columns.id_name;
   sqlite3 *db = index->connection->db;
   sqlite3_stmt *row;
-  index_bounds now = {.writer = bloom_sql_writer(index->connection), .num_cursors = 1,
+  index_bounds now = {.writer = bloom_sql_writer(index->connection, NULL), .num_cursors = 1,
                      .num_changes = sqlite3_total_changes(db)};
   int rc;
   assert( now.writer!=NULL );
@@ -365,7 +365,8 @@ static int cursor_look_up(index_cursor *cursor, sqlite3_value **args, index_form
                                                 &cursor->lists[i], &forms[i]);
   }
   *reading = !is_free ? (cursor->slices ? INDEX_READ_SLICES : INDEX_READ_INTERVALS)
-    : has_triggers || !bloom_sql_writer(index->connection) ? INDEX_READ_FREE : INDEX_READ_SORTED;
+    : has_triggers || !bloom_sql_writer(index->connection, NULL) ? INDEX_READ_FREE
+                                                                 : INDEX_READ_SORTED;
   if( rc==SQLITE_OK && *reading==INDEX_READ_SORTED ) rc = cursor_set_bounds(cursor);
   for(i=0; i<plan->num_conditions; i++) sqlite3_value_free(copies[i]);
   return rc;

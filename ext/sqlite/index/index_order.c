@@ -230,7 +230,7 @@ static int order_begin(index_slices *order, int *is_too_dear){
   }
   num_rows = bloom_index_intervals_rows(layout, &order->merged) + order->num_unmerged;
   order->most_again = num_rows/3;
-  if( num_rows<=INDEX_SORTED_ROWS || bloom_sql_writer(index->connection)!=NULL
+  if( num_rows<=INDEX_SORTED_ROWS || bloom_sql_writer(index->connection, NULL)!=NULL
    || order->num_unmerged>(double)layout->num_rows/4 + 1000 ){
     *is_too_dear = num_rows>0.6*(double)layout->num_rows + INDEX_SORTED_ROWS;
     return items_push(&order->heap, &all);

@@ -28,8 +28,6 @@ static bloom_hash_value hash_of_two(bloom_hash_value first, bloom_hash_value sec
   return bloom_xxh64(bytes, sizeof(bytes));
 }
 
-/* -- Combinations ------------------------------------------------------------------------ */
-
 /* The hashes of one value that a tuple has, as INTEGER and as REAL. */
 typedef struct part_hashes {
   int num_hashes, is_maybe;
@@ -72,13 +70,6 @@ static int hash_value(
   rc = bloom_cell_hashes(value, use>=BLOOM_TO_LOOK_FOR, &hashes);
   if( rc==SQLITE_OK ) add_part_hashes(cells, &hashes);
   return rc;
-}
-
-/* -- Tuples ---------------------------------------------------------------------------------- */
-
-void bloom_tuple_reader_end(bloom_tuple_reader *reader){
-  sqlite3_finalize(reader->row);
-  reader->row = NULL;
 }
 
 /* Hashes a plain value, which has only one hash whatever its column, in a fifth of the time that
@@ -179,8 +170,6 @@ static int hash_columns(
   }
   return SQLITE_OK;
 }
-
-/* -- Keys -------------------------------------------------------------------------------------- */
 
 int bloom_hashes_of_key(
   const bloom_key_rules *rules, bloom_tuple_reader *reader, bloom_key_values key,

@@ -41,8 +41,8 @@ typedef struct bloom_combined_hashes {
   bloom_hash_value hashes[BLOOM_MAX_QUERY_HASHES];
 } bloom_combined_hashes;
 
-/* The statement that reads the values of tuples; {connection, NULL} at first.  The caller ends it
-** by bloom_tuple_reader_end(). */
+/* The statement that reads the values of tuples; {connection, NULL} at first.  The caller finalizes
+** row. */
 typedef struct bloom_tuple_reader {
   bloom_connection *connection;
   sqlite3_stmt *row;
@@ -54,6 +54,5 @@ int bloom_hashes_of_key(
   const bloom_key_rules *rules, bloom_tuple_reader *reader, bloom_key_values key,
   bloom_combined_hashes *hashes
 );
-void bloom_tuple_reader_end(bloom_tuple_reader *reader);
 
 #endif

@@ -275,12 +275,11 @@ char *bloom_sql_name(const char *name){
   return sqlite3_mprintf(is_plain ? "%s" : "\"%w\"", name);
 }
 
-/* Returns the next statement after one, or NULL, that has begun to write rows and not ended; NULL
-** if there is none.  An open sqlite3_blob is a statement without SQL, and fires no trigger;
-** sqlite3_stmt_readonly() may be 0 for a PRAGMA or an EXPLAIN. */
-static sqlite3_stmt *find_writer(bloom_connection *connection, sqlite3_stmt *after){
+sqlite3_stmt *bloom_sql_writer(bloom_connection *connection, sqlite3_stmt *after){
   sqlite3_stmt *statement = after;
   while( (statement = sqlite3_next_stmt(connection->db, statement))!=NULL ){
+    /* An open sqlite3_blob is a statement without SQL, and fires no trigger;
+    ** sqlite3_stmt_readonly() may be 0 for a PRAGMA or an EXPLAIN. */
     const char *sql = sqlite3_sql(statement);
     bloom_token word;
     if( sql==NULL || !sqlite3_stmt_busy(statement) || sqlite3_stmt_isexplain(statement)
@@ -292,17 +291,13 @@ static sqlite3_stmt *find_writer(bloom_connection *connection, sqlite3_stmt *aft
   return statement;
 }
 
-sqlite3_stmt *bloom_sql_writer(bloom_connection *connection){
-  return find_writer(connection, NULL);
-}
-
 int bloom_sql_has_two_writers(bloom_connection *connection){
-  sqlite3_stmt *writer = find_writer(connection, NULL);
-  return writer && find_writer(connection, writer)!=NULL;
+  sqlite3_stmt *writer = bloom_sql_writer(connection, NULL);
+  return writer && bloom_sql_writer(connection, writer)!=NULL;
 }
 
 int bloom_sql_may_be_mid_write(bloom_connection *connection, int *is_mid_write){
-  sqlite3_stmt *writer = find_writer(connection, NULL), *opcode;
+  sqlite3_stmt *writer = bloom_sql_writer(connection, NULL), *opcode;
   int rc;
   *is_mid_write = bloom_sql_has_two_writers(connection);
   if( *is_mid_write || writer==NULL ) return SQLITE_OK;

@@ -124,8 +124,9 @@ const char *bloom_sql_behind(
 ** memory. */
 char *bloom_sql_name(const char *name);
 
-/* Returns a statement of the connection that has begun to write and not ended; NULL if none has. */
-sqlite3_stmt *bloom_sql_writer(bloom_connection *connection);
+/* Returns the next statement of the connection after one, or NULL, that has begun to write rows and
+** not ended; NULL if there is none. */
+sqlite3_stmt *bloom_sql_writer(bloom_connection *connection, sqlite3_stmt *after);
 
 /* Returns 1 if there are two such statements. */
 int bloom_sql_has_two_writers(bloom_connection *connection);

@@ -114,8 +114,8 @@ int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info){
   info->estimatedRows = 1;
   info->estimatedCost = 10;
   for(i=0; i<info->nConstraint; i++){
-    /* FTS5 has its keys there: no row would be a wrong "no".  IS NULL and IS NOT NULL, which tools
-    ** ask of every column, do no harm. */
+    /* FTS5 looks up by the column that has the table's name; here no row would be a wrong "no".  IS
+    ** NULL and IS NOT NULL, which tools ask of every column, do no harm. */
     if( info->aConstraint[i].iColumn!=num_parts + BLOOM_VTAB_COMMAND
         || bloom_is_null_test(info->aConstraint[i].op) ) continue;
     return BLOOM_VTAB_FAIL(vtab, "bloom: column %s of %s takes commands alone: test a key by FROM"
@@ -147,7 +147,7 @@ static void snapshot_free(vtab_snapshot *snapshot){
   int layer;
   if( snapshot==NULL ) return;
   if( snapshot->handle ) bloom_handle_close(snapshot->handle);
-  bloom_tuple_reader_end(&snapshot->tuples);
+  sqlite3_finalize(snapshot->tuples.row);
   bloom_hash_set_clear(&snapshot->unmerged);
   for(layer=0; layer<BLOOM_VTAB_MAX_LAYERS; layer++) sqlite3_free(snapshot->bytes[layer]);
   sqlite3_free(snapshot);
@@ -377,7 +377,7 @@ static int look_up(
   int i, is_intact = 1, rc = bloom_vtab_read_layout(vtab);
   *may_contain = 0;
   if( rc==SQLITE_OK ) rc = bloom_hashes_of_key(rules, &tuples, key, &asked);
-  bloom_tuple_reader_end(&tuples);
+  sqlite3_finalize(tuples.row);
   if( rc==SQLITE_OK && asked.is_invalid ){
     return BLOOM_VTAB_FAIL(vtab, "bloom: a key of %s has %d columns: FROM %s(...) with so many"
                                  " values, or key = bloom_tuple(...)", vtab->name,

@@ -69,13 +69,10 @@ int bloom_vtab_num_compiled(const bloom_vtab *vtab){
 /* Frees what is known of the journal. */
 static void forget_journal(bloom_vtab *vtab){
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
-  unmerged->is_known = 0;
   bloom_hash_set_clear(&unmerged->hashes);
   sqlite3_free(unmerged->order);
-  unmerged->order = NULL;
   sqlite3_free(unmerged->rows);
-  unmerged->rows = NULL;
-  unmerged->max_order = unmerged->num_rows = unmerged->max_rows = 0;
+  *unmerged = (bloom_vtab_unmerged){.statement = unmerged->statement};
 }
 
 void bloom_vtab_close_journal(bloom_vtab *vtab){

@@ -113,13 +113,6 @@ int bloom_vtab_page_bytes(const bloom_vtab_layout *layout, int layer, uint64_t p
 
 /* -- Headers of pages ------------------------------------------------------------------- */
 
-static uint64_t header_checksum(const uint8_t *bytes, sqlite3_int64 row){
-  uint8_t text[32];
-  memcpy(text, bytes, 24);
-  bloom_store64_le(text + 24, (uint64_t)row);
-  return bloom_xxh64(text, sizeof(text));
-}
-
 /* Encodes the header of a page that is a row of the table. */
 static void put_page_header(
   uint64_t number, const bloom_vtab_page_header *header, sqlite3_int64 row, uint8_t *bytes
@@ -128,7 +121,8 @@ static void put_page_header(
   bloom_store32_le(bytes + 8, (uint32_t)header->num_keys);
   bloom_store32_le(bytes + 12, (uint32_t)header->num_filled);
   bloom_store64_le(bytes + 16, 0);
-  bloom_store64_le(bytes + 24, header_checksum(bytes, row));
+  bloom_store64_le(bytes + 24, (uint64_t)row); /* for the checksum, which has its place then */
+  bloom_store64_le(bytes + 24, bloom_xxh64(bytes, HEADER_BYTES));
 }
 
 /* Reads the header of the page that is open.  SQLITE_NOTFOUND if it is none of the layout's: VACUUM
@@ -137,13 +131,13 @@ static int read_header(
   const bloom_vtab_layout *layout, sqlite3_blob *page, sqlite3_int64 row,
   bloom_vtab_page_header *header
 ){
-  uint8_t bytes[HEADER_BYTES];
+  uint8_t bytes[HEADER_BYTES], expected[HEADER_BYTES];
   const int rc = sqlite3_blob_read(page, bytes, sizeof(bytes), 0);
   if( rc!=SQLITE_OK ) return rc;
   header->num_keys = bloom_load32_le(bytes + 8);
   header->num_filled = bloom_load32_le(bytes + 12);
-  return bloom_load64_le(bytes)==layout->number
-    && bloom_load64_le(bytes + 24)==header_checksum(bytes, row) ? SQLITE_OK : SQLITE_NOTFOUND;
+  put_page_header(layout->number, header, row, expected);
+  return memcmp(bytes, expected, HEADER_BYTES)==0 ? SQLITE_OK : SQLITE_NOTFOUND;
 }
 
 int bloom_vtab_read_page(

@@ -311,19 +311,6 @@ char *bloom_vtab_keys_sql(const bloom_vtab *vtab, const bloom_vtab_args *args, i
 
 /* -- Doubt ---------------------------------------------------------------------------------- */
 
-/* Sets vtab->doubt if TEMP has a trigger on the journal, or on a table of that name in TEMP; the
-** guard of a filter there does not count. */
-static int check_temp(bloom_vtab *vtab){
-  char *guard_text = bloom_guard_text(bloom_vtab_follower(vtab));
-  sqlite3_int64 has_trigger = 0;
-  const int rc = guard_text ? bloom_sql_integer(vtab->connection, &has_trigger, "SELECT EXISTS("
-    "SELECT 1 FROM sqlite_temp_master WHERE CASE type WHEN 'trigger' THEN sql <> %Q END"
-    " AND tbl_name = '%q_new' COLLATE NOCASE)", guard_text, vtab->name) : SQLITE_NOMEM;
-  sqlite3_free(guard_text);
-  if( has_trigger ) vtab->doubt = BLOOM_VTAB_HAS_TEMP_TRIGGER;
-  return rc;
-}
-
 /* Sets vtab->schema_doubt, which is about the filter's own schema. */
 static int find_schema_doubt(bloom_vtab *vtab){
   bloom_vtab_layout now = vtab->layout;
@@ -356,7 +343,7 @@ static int find_schema_doubt(bloom_vtab *vtab){
 ** only TEMP's has, only TEMP is checked: its tables come and go more often. */
 static int check_schema(bloom_vtab *vtab){
   bloom_connection *connection = vtab->connection;
-  sqlite3_int64 version = 0, temp_version = 0, is_uncommitted = 0;
+  sqlite3_int64 version = 0, temp_version = 0, is_uncommitted = 0, has_trigger = 0;
   int is_same, rc;
   if( vtab->args.table==NULL ) return SQLITE_OK;
   if( connection->is_running ){ /* it cannot be read now */
@@ -380,7 +367,14 @@ static int check_schema(bloom_vtab *vtab){
     if( rc==SQLITE_OK && !is_same ) rc = find_schema_doubt(vtab);
     vtab->doubt = vtab->schema_doubt;
     if( rc==SQLITE_OK && !vtab->doubt && sqlite3_stricmp(vtab->schema, "temp")!=0 ){
-      rc = check_temp(vtab);
+      /* TEMP may have a trigger on the journal, or on a table of that name in TEMP; the guard of a
+      ** filter there does not count. */
+      char *guard_text = bloom_guard_text(bloom_vtab_follower(vtab));
+      rc = guard_text ? bloom_sql_integer(connection, &has_trigger, "SELECT EXISTS(SELECT 1 FROM"
+        " sqlite_temp_master WHERE CASE type WHEN 'trigger' THEN sql <> %Q END AND tbl_name ="
+        " '%q_new' COLLATE NOCASE)", guard_text, vtab->name) : SQLITE_NOMEM;
+      sqlite3_free(guard_text);
+      if( has_trigger ) vtab->doubt = BLOOM_VTAB_HAS_TEMP_TRIGGER;
     }
     vtab->checked_version = version;
     vtab->checked_temp_version = temp_version;
