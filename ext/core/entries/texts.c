@@ -143,41 +143,37 @@ static inline uint32_t text_end_edge(const bloom_text_window *window){
   return bloom_lists_edge(BLOOM_LISTS_END, window->bytes & 0xffffff, window->bytes);
 }
 
-/* Appends a character of three bytes. */
-static size_t text_add_wide(bloom_text_window *window, uint32_t character, uint32_t *grams){
-  const uint32_t bytes = 0xe08080u | (character & 0xf000) << 4 | (character & 0xfc0) << 2
-      | (character & 0x3f);
-  const uint32_t hash = 1 + (uint32_t)((uint64_t)bloom_lists_hash(character) * 255 >> 32);
-  size_t num_grams = 0;
-  if( window->num_bytes==BLOOM_TEXT_WIDE ){
-    grams[num_grams++] = window->bytes << 8 | hash;
-    window->bytes = window->hash << 24 | bytes;
-  }else{
-    uint32_t shift;
-    for(shift=24; shift>0; shift-=8){
-      num_grams += text_add_byte(window, (uint8_t)(bytes >> (shift - 8)), grams + num_grams);
-    }
-    window->num_bytes = BLOOM_TEXT_WIDE;
-  }
-  window->hash = hash;
-  return num_grams;
-}
-
 /* Appends a character.  Returns the number of grams that it wrote; there is room for
 ** TEXT_PER_CHARACTER. */
 static size_t text_add(bloom_text_window *window, uint32_t character, uint32_t *grams){
+  const int is_wide = character>=0x800 && character<0x10000; /* it has three bytes */
   uint32_t left = character<0x800 ? 1 : 3; /* bytes behind the first one in UTF-8 */
+  uint32_t hash = 0;
   size_t num_grams;
   assert( character!=BLOOM_TEXT_NO_CHARACTER && character<=0x10ffff );
   if( character<0x80 ){
     return text_add_byte(window, bloom_text_lower((uint8_t)character), grams);
   }
-  if( character>=0x800 && character<0x10000 ) return text_add_wide(window, character, grams);
-  num_grams = text_add_byte(window, (uint8_t)((left==1 ? 0xc0 : 0xf0) | character >> 6*left),
-                                  grams);
+  if( is_wide ){
+    left = 2;
+    hash = 1 + (uint32_t)((uint64_t)bloom_lists_hash(character) * 255 >> 32);
+    if( window->num_bytes==BLOOM_TEXT_WIDE ){
+      *grams = window->bytes << 8 | hash;
+      window->bytes = window->hash << 24 | 0xe08080u | (character & 0xf000) << 4
+        | (character & 0xfc0) << 2 | (character & 0x3f);
+      window->hash = hash;
+      return 1;
+    }
+  }
+  /* The first byte begins with as many ones as there are bytes. */
+  num_grams = text_add_byte(window, (uint8_t)(0xff80 >> left | character >> 6*left), grams);
   while( left-->0 ){
     const uint8_t byte = (uint8_t)(0x80 | (character >> 6*left & 0x3f));
     num_grams += text_add_byte(window, byte, grams + num_grams);
+  }
+  if( is_wide ){
+    window->num_bytes = BLOOM_TEXT_WIDE;
+    window->hash = hash;
   }
   return num_grams;
 }

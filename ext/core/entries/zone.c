@@ -30,17 +30,14 @@ int bloom_zone_is_empty(const bloom_zone_span *span){
 
 /* -- Keys --------------------------------------------------------------------------------- */
 
-/* Returns a REAL's bits as a number that has its order: without the sign, or all turned round. */
-static uint64_t zone_ordered_bits(double real){
+bloom_zone_span bloom_zone_of_number(double real, int is_inexact){
+  const uint64_t step = is_inexact ? 1 : 0;
+  bloom_zone_span span = {{{CLASS_NUMBER}}, {{CLASS_NUMBER}}};
   uint64_t bits;
   real += 0.0; /* -0.0 is 0.0 */
   memcpy(&bits, &real, sizeof(bits));
-  return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
-}
-
-bloom_zone_span bloom_zone_of_number(double real, int is_inexact){
-  const uint64_t bits = zone_ordered_bits(real), step = is_inexact ? 1 : 0;
-  bloom_zone_span span = {{{CLASS_NUMBER}}, {{CLASS_NUMBER}}};
+  /* As a number in the order of REALs: without the sign, or all turned round. */
+  bits = bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
   bloom_store64_be(span.min.bytes + 1, bits - step);
   bloom_store64_be(span.max.bytes + 1, bits + step);
   return span;

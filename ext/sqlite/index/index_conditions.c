@@ -27,7 +27,7 @@ const index_kind bloom_index_kinds[INDEX_NUM_KINDS] = {
   [INDEX_LIKE]    = {SQLITE_INDEX_CONSTRAINT_LIKE,   "LIKE",    INDEX_PATTERN, 20},
   [INDEX_GLOB]    = {SQLITE_INDEX_CONSTRAINT_GLOB,   "GLOB",    INDEX_PATTERN, 20},
   [INDEX_REGEXP]  = {SQLITE_INDEX_CONSTRAINT_REGEXP, "REGEXP",  INDEX_EXPRESSION, 20},
-  /* As bloom_index_regexp_check() finds: ^ or $ may be within a text, and case is ignored. */
+  /* As regexp_check() finds: ^ or $ may be within a text, and case is ignored. */
   [INDEX_REGEXP_BY_LINE]     = {0, "REGEXP", INDEX_EXPRESSION, 20},
   [INDEX_REGEXP_IN_ANY_CASE] = {0, "REGEXP", INDEX_EXPRESSION, 20},
 };

@@ -164,43 +164,6 @@ size_t bloom_index_needle_regexp(const bloom_regexp *regexp, uint32_t term,
 
 /* -- Functions ------------------------------------------------------------------------------- */
 
-/* Sets *is_proven if the function of LIKE or GLOB is proven to be SQLite's own, faster than by the
-** list of all functions, which takes longer than a look-up.  SQLite adds a range to a pattern, as
-** x >= 'A' to x LIKE 'a%', only for its own functions: an application cannot set their flag.  So
-** such a query of the index itself is compiled, and bloom_index_see_end() looks for the range.  Not
-** in UTF-16, where SQLite looks at the function for UTF-8, and calls the other one. */
-static int like_prove(bloom_index *index, index_condition_kind kind, int *is_proven){
-  const int is_like = kind==INDEX_LIKE;
-  sqlite3_stmt *none = NULL;
-  int rc;
-  if( index->letter_bytes!=1 ) return SQLITE_OK;
-  index->like_end = is_like ? "A" : "a";
-  rc = bloom_sql_prepare(index->connection, &none, "SELECT 1 FROM \"%w\".\"%w\" AS x"
-                         " WHERE x.\"%w\" %s", index->schema, index->name, index->name,
-                         is_like ? "LIKE 'a%'" : "GLOB 'a*'");
-  *is_proven = rc==SQLITE_OK && index->like_end==NULL;
-  index->like_end = NULL;
-  sqlite3_finalize(none);
-  return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK;
-}
-
-int bloom_index_like_check(bloom_index *index, index_condition *condition){
-  const index_function function = {condition->kind==INDEX_GLOB ? "glob" : "like", 2};
-  int is_trusted = 0, rc = SQLITE_OK;
-  if( !index_is_regexp(condition->kind) ){
-    rc = like_prove(index, condition->kind, &is_trusted);
-    if( rc==SQLITE_OK && !is_trusted ){
-      rc = bloom_index_are_built_in(index, &function, 1, &is_trusted);
-    }
-  }else if( condition->key>=0 ){
-    rc = bloom_index_regexp_check(index, condition, &is_trusted);
-  }
-  if( is_trusted ) return rc;
-  condition->key = -1;
-  condition->is_unpassed = 1;
-  return rc;
-}
-
 size_t bloom_index_like_beginning(index_condition_kind kind, const unsigned char *pattern){
   size_t num_bytes = 0;
   while( pattern[num_bytes] && pattern[num_bytes]<0x80
@@ -310,7 +273,9 @@ static const struct regexp_sample {
   {REGEXP_BY_CASE, "\xc3\xa9", "\xc3\x89"},
 };
 
-int bloom_index_regexp_check(bloom_index *index, index_condition *condition, int *is_trusted){
+/* Sets *is_trusted to whether samples show that the application's regexp() is of the kind that
+** patterns are read for; and the condition's kind, if it ignores case, or ^ begins lines. */
+static int regexp_check(bloom_index *index, index_condition *condition, int *is_trusted){
   /* The inner statement looks for literals by these. */
   const index_function literal_functions[] = {{"instr", 2}, {"lower", 1}, {"typeof", 1}};
   sqlite3_stmt *statement;
@@ -336,6 +301,39 @@ int bloom_index_regexp_check(bloom_index *index, index_condition *condition, int
   if( rc==SQLITE_OK ) rc = bloom_index_are_built_in(index, literal_functions, 3, &is_built_in);
   *is_trusted = rc==SQLITE_OK && is_right && is_built_in;
   return bloom_sql_is_fatal(rc) || rc==SQLITE_INTERRUPT ? rc : SQLITE_OK;
+}
+
+int bloom_index_like_check(bloom_index *index, index_condition *condition){
+  const int is_like = condition->kind!=INDEX_GLOB;
+  const index_function function = {is_like ? "like" : "glob", 2};
+  sqlite3_stmt *none = NULL;
+  int is_trusted = 0, rc = SQLITE_OK;
+  if( index_is_regexp(condition->kind) ){
+    if( condition->key>=0 ) rc = regexp_check(index, condition, &is_trusted);
+  }else{
+    /* The list of all functions takes longer than a look-up.  SQLite adds a range to a pattern, as
+    ** x >= 'A' to x LIKE 'a%', only for its own functions: an application cannot set their flag.
+    ** So such a query of the index itself is compiled, and bloom_index_see_end() looks for the
+    ** range.  Not in UTF-16, where SQLite looks at the function for UTF-8, and calls the other
+    ** one. */
+    if( index->letter_bytes==1 ){
+      index->like_end = is_like ? "A" : "a";
+      rc = bloom_sql_prepare(index->connection, &none, "SELECT 1 FROM \"%w\".\"%w\" AS x"
+                             " WHERE x.\"%w\" %s", index->schema, index->name, index->name,
+                             is_like ? "LIKE 'a%'" : "GLOB 'a*'");
+      is_trusted = rc==SQLITE_OK && index->like_end==NULL;
+      index->like_end = NULL;
+      sqlite3_finalize(none);
+      if( !bloom_sql_is_fatal(rc) ) rc = SQLITE_OK;
+    }
+    if( rc==SQLITE_OK && !is_trusted ){
+      rc = bloom_index_are_built_in(index, &function, 1, &is_trusted);
+    }
+  }
+  if( is_trusted ) return rc;
+  condition->key = -1;
+  condition->is_unpassed = 1;
+  return rc;
 }
 
 /* -- Patterns -------------------------------------------------------------------------------- */

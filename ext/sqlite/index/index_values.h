@@ -34,8 +34,9 @@ size_t bloom_index_needle_regexp(const bloom_regexp *regexp, uint32_t term,
                                  const bloom_lists *lists, bloom_lists_range *ranges);
 
 /* Leaves a pattern to SQLite alone if entries cannot serve the function of its operator: a like()
-** or glob() of the application, or a regexp() that bloom_index_regexp_check() does not trust.  The
-** source does not get it either, since it may fail of rows that earlier conditions leave out. */
+** or glob() of the application, or a regexp() which samples show to be of another kind than that
+** which patterns are read for.  The source does not get it either, since it may fail of rows that
+** earlier conditions leave out. */
 int bloom_index_like_check(bloom_index *index, index_condition *condition);
 
 /* Returns how many bytes a pattern of LIKE or GLOB has before its first wildcard, or before its
@@ -60,10 +61,6 @@ int bloom_index_are_built_in(bloom_index *index, const index_function *functions
 int bloom_index_begins_number(const unsigned char *text);
 
 /* -- index_texts.c: regular expressions ------------------------------------------------ */
-
-/* Sets *is_trusted to whether samples show that the application's regexp() is of the kind that
-** patterns are read for; and the condition's kind, if it ignores case, or ^ begins lines. */
-int bloom_index_regexp_check(bloom_index *index, index_condition *condition, int *is_trusted);
 
 /* Reads a pattern; one that is no TEXT requires nothing.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_index_regexp_read(sqlite3_value *pattern, index_condition_kind kind,
