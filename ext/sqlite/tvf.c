@@ -13,6 +13,9 @@
 /* The cost of a plan without the arguments. */
 #define COST_WITHOUT_ARGUMENTS 1e99
 
+/* The bit of idxNum, above those of the columns, that means wants_rowids. */
+#define ROWIDS_BIT (1u << 30)
+
 typedef struct tvf_vtab {
   sqlite3_vtab base; /* first, for SQLite */
   const bloom_tvf *function;
@@ -45,11 +48,6 @@ static int tvf_disconnect(sqlite3_vtab *vtab){
   return SQLITE_OK;
 }
 
-/* Returns the bit of idxNum, above those of the columns, that means wants_rowids. */
-static unsigned rowids_bit(const bloom_tvf *function){
-  return 1u << function->num_columns;
-}
-
 static int tvf_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   const bloom_tvf *function = function_of(vtab);
   int *wants_rowids = &((tvf_vtab *)vtab)->wants_rowids;
@@ -79,9 +77,8 @@ static int tvf_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
     info->estimatedCost = COST_WITHOUT_ARGUMENTS;
     return SQLITE_OK;
   }
-  info->idxNum =
-      (int)((info->colUsed & (rowids_bit(function) - 1))
-            | (*wants_rowids ? rowids_bit(function) : 0));
+  info->idxNum = (int)((info->colUsed & ((1u << function->num_columns) - 1))
+                       | (*wants_rowids ? ROWIDS_BIT : 0));
   if( function->num_rows==1 ) info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
   info->estimatedCost = function->cost ? function->cost : function->num_rows;
   info->estimatedRows = function->num_rows;
@@ -119,7 +116,7 @@ static int tvf_close(sqlite3_vtab_cursor *cursor){
 }
 
 /* Starts a call.  index_number is what tvf_best_index() set: a bit for each column that is read,
-** and rowids_bit().  There are no args if the query did not pass the arguments. */
+** and ROWIDS_BIT.  There are no args if the query did not pass the arguments. */
 static int tvf_filter(sqlite3_vtab_cursor *cursor, int index_number, const char *plan_text,
                       int num_args, sqlite3_value **args){
   bloom_tvf_cursor *tvf_cursor = tvf_cursor_of(cursor);
@@ -133,8 +130,8 @@ static int tvf_filter(sqlite3_vtab_cursor *cursor, int index_number, const char 
                              : "%s() needs its arguments: %s" IN_EACH_ARM, function->name,
                              function->call);
   }
-  tvf_cursor->columns = (unsigned)index_number & (rowids_bit(function) - 1);
-  tvf_cursor->wants_rowids = ((unsigned)index_number & rowids_bit(function))!=0;
+  tvf_cursor->columns = (unsigned)index_number & (ROWIDS_BIT - 1);
+  tvf_cursor->wants_rowids = ((unsigned)index_number & ROWIDS_BIT)!=0;
   tvf_cursor->num_args = num_args;
   return function->start(tvf_cursor, args);
 }

@@ -56,8 +56,6 @@ typedef struct slots_cursor {
   const char *note;        /* of the row, static */
 } slots_cursor;
 
-/* ---- Rows --------------------------------------------------------------------------- */
-
 /* The filters of a sound block have no more bytes together than the block.  Offsets that go back
 ** and forth could make each filter as long as the block: one for which too few bytes are left is
 ** replaced by a filter that may contain every key. */
@@ -84,59 +82,64 @@ static void slots_next(bloom_tvf_cursor *cursor){
   cursor->has_row = 1;
 }
 
-/* Reads the argument, a BLOB, on whose bytes rowids depend.  Another value is an error, in which
-** what says what it must be.  For NULL it returns SQLITE_OK with *bytes NULL.  Otherwise *bytes is
-** not NULL, even for an empty BLOB, and valid until the value is used again. */
-static int slots_arg(slots_cursor *slots, sqlite3_value *value, const char *what,
-                     const uint8_t **bytes, size_t *num_bytes){
-  const int type = sqlite3_value_type(value);
-  const void *pointer = sqlite3_value_pointer(value, bloom_handle_type);
-  const int is_handle = pointer && bloom_handle_find(slots->base.db, pointer);
-  *bytes = NULL;
-  *num_bytes = 0;
-  /* The type of a handle is NULL, too. */
-  if( type==SQLITE_NULL && !is_handle ) return SQLITE_OK;
-  if( type!=SQLITE_BLOB ){
-    return bloom_fail_vtab(&slots->base.base.pVtab->zErrMsg, "%s(): argument 1 %s, not %s",
-                           slots->base.function->name, what,
-                           is_handle ? "a handle" : bloom_type_name(value));
+/* Starts both functions.  Rowids depend on the bytes of the argument. */
+static int slots_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
+  slots_cursor *slots = (slots_cursor *)cursor;
+  bloom_ldb_file *file = &slots->file;
+  const int is_ldb = cursor->function==&bloom_ldb_tvf;
+  const int type = sqlite3_value_type(args[0]);
+  const void *pointer = sqlite3_value_pointer(args[0], bloom_handle_type);
+  const int is_handle = pointer && bloom_handle_find(cursor->db, pointer);
+  char **error = &cursor->base.pVtab->zErrMsg;
+  const uint8_t *bytes;
+  size_t num_bytes;
+  const char *wrong;
+  if( type==SQLITE_NULL && !is_handle ){ /* the type of a handle is NULL, too */
+    if( !is_ldb ) return SQLITE_OK;
+    file->note = "no file: NULL, so it may contain every key";
+  }else if( type!=SQLITE_BLOB ){
+    return bloom_fail_vtab(error, is_ldb
+                             ? "bloom_ldb(): argument 1 (file) must be a BLOB, the bytes of a"
+                               " LevelDB table file, not %s"
+                             : "bloom_filter_block(): argument 1 (block) must be a BLOB, a LevelDB"
+                               " filter block, not %s",
+                           is_handle ? "a handle" : bloom_type_name(args[0]));
+  }else{
+    bytes = sqlite3_value_blob(args[0]);
+    num_bytes = (size_t)sqlite3_value_bytes(args[0]);
+    if( bytes==NULL && num_bytes ) return SQLITE_NOMEM;
+    if( cursor->wants_rowids ){
+      cursor->rowid = (sqlite3_int64)bloom_partition_of(bytes, num_bytes, ROWID_SPAN);
+    }
+    file->block_bytes = num_bytes;
+    wrong = is_ldb ? bloom_ldb_file_read(bytes, num_bytes, file)
+        : bloom_filter_block_read(bytes, num_bytes, &file->block);
+    if( wrong ){
+      return bloom_fail_vtab(error, is_ldb
+                               ? "bloom_ldb(): argument 1 (file) is not a complete LevelDB table"
+                                 " file: %s"
+                               : "bloom_filter_block(): argument 1 (block) is no LevelDB filter"
+                                 " block: %s", wrong);
+    }
   }
-  *bytes = sqlite3_value_blob(value);
-  *num_bytes = (size_t)sqlite3_value_bytes(value);
-  if( *bytes==NULL ){
-    if( *num_bytes ) return SQLITE_NOMEM;
-    *bytes = (const uint8_t *)"";
+  if( file->note ){
+    /* The only row: a filter that may contain every key, at all offsets. */
+    slots->found = (bloom_filter_slot){
+      .filter = bloom_any_key_filter,
+      .num_bytes = BLOOM_ANY_KEY_FILTER_BYTES,
+      .last_offset = INT64_MAX,
+    };
+    slots->note = file->note;
+    cursor->has_row = 1;
+    return SQLITE_OK;
   }
-  if( slots->base.wants_rowids ){
-    slots->base.rowid = (sqlite3_int64)bloom_partition_of(*bytes, *num_bytes, ROWID_SPAN);
-  }
-  return SQLITE_OK;
-}
-
-/* Copies the file's block and goes to its first filter.  SQLITE_OK or SQLITE_NOMEM. */
-static int slots_start(slots_cursor *slots){
-  const size_t num_bytes = slots->file.block_bytes;
-  slots->bytes = sqlite3_malloc64(num_bytes);
+  slots->bytes = sqlite3_malloc64(file->block_bytes);
   if( slots->bytes==NULL ) return SQLITE_NOMEM;
-  memcpy(slots->bytes, slots->file.block.bytes, num_bytes);
-  slots->file.block.bytes = slots->bytes;
+  memcpy(slots->bytes, file->block.bytes, file->block_bytes);
+  file->block.bytes = slots->bytes;
   slots->slot = SIZE_MAX;
-  slots->num_left = MAX_FILTERS_BY_BLOCK * (uint64_t)num_bytes;
-  slots_next(&slots->base);
-  return SQLITE_OK;
-}
-
-/* Goes to the only row: a filter that may contain every key, at all offsets, and a note that says
-** why. */
-static int slots_start_without(slots_cursor *slots, const char *note){
-  slots->found = (bloom_filter_slot){
-    .filter = bloom_any_key_filter,
-    .num_bytes = BLOOM_ANY_KEY_FILTER_BYTES,
-    .first_offset = 0,
-    .last_offset = INT64_MAX,
-  };
-  slots->note = note;
-  slots->base.has_row = 1;
+  slots->num_left = MAX_FILTERS_BY_BLOCK * (uint64_t)file->block_bytes;
+  slots_next(cursor);
   return SQLITE_OK;
 }
 
@@ -174,24 +177,6 @@ static void slots_clear(bloom_tvf_cursor *cursor){
   sqlite3_free(((slots_cursor *)cursor)->bytes);
 }
 
-/* ---- The two functions --------------------------------------------------------------- */
-
-static int filter_block_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
-  slots_cursor *slots = (slots_cursor *)cursor;
-  const uint8_t *bytes;
-  const char *wrong;
-  const int rc = slots_arg(slots, args[0], "(block) must be a BLOB, a LevelDB filter block", &bytes,
-                           &slots->file.block_bytes);
-  if( rc!=SQLITE_OK || bytes==NULL ) return rc;
-  wrong = bloom_filter_block_read(bytes, slots->file.block_bytes, &slots->file.block);
-  if( wrong ){
-    return bloom_fail_vtab(&cursor->base.pVtab->zErrMsg,
-                           "bloom_filter_block(): argument 1 (block) is no LevelDB filter block:"
-                           " %s", wrong);
-  }
-  return slots_start(slots);
-}
-
 const bloom_tvf bloom_filter_block_tvf = {
   .name = "bloom_filter_block",
   .call = "bloom_filter_block(block)",
@@ -200,32 +185,11 @@ const bloom_tvf bloom_filter_block_tvf = {
   .num_args = 1,
   .num_rows = USUAL_SLOTS,
   .cursor_bytes = sizeof(slots_cursor),
-  .start = filter_block_start,
+  .start = slots_start,
   .next = slots_next,
   .column = slots_column,
   .clear = slots_clear,
 };
-
-static int ldb_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
-  slots_cursor *slots = (slots_cursor *)cursor;
-  const uint8_t *bytes;
-  size_t num_bytes;
-  const char *wrong;
-  const int rc = slots_arg(slots, args[0],
-                           "(file) must be a BLOB, the bytes of a LevelDB table file", &bytes,
-                           &num_bytes);
-  if( rc!=SQLITE_OK ) return rc;
-  if( bytes==NULL ){
-    return slots_start_without(slots, "no file: NULL, so it may contain every key");
-  }
-  wrong = bloom_ldb_file_read(bytes, num_bytes, &slots->file);
-  if( wrong ){
-    return bloom_fail_vtab(&cursor->base.pVtab->zErrMsg,
-                           "bloom_ldb(): argument 1 (file) is not a complete LevelDB table file:"
-                           " %s", wrong);
-  }
-  return slots->file.note ? slots_start_without(slots, slots->file.note) : slots_start(slots);
-}
 
 const bloom_tvf bloom_ldb_tvf = {
   .name = "bloom_ldb",
@@ -235,7 +199,7 @@ const bloom_tvf bloom_ldb_tvf = {
   .num_args = 1,
   .num_rows = USUAL_SLOTS,
   .cursor_bytes = sizeof(slots_cursor),
-  .start = ldb_start,
+  .start = slots_start,
   .next = slots_next,
   .column = slots_column,
   .clear = slots_clear,
