@@ -74,38 +74,21 @@ static int sets_are_too_many(const sets_state *state){
                                state->bits_per_key, state->max_bytes, &shape)!=BLOOM_OK;
 }
 
-/* Makes a file with room for at least state->num_sets sets, and copies the file before, if
-** there is one, into it.  SQLITE_OK or SQLITE_NOMEM. */
-static int sets_widen(sets_state *state){
-  const uint64_t needed = bloom_bloomfile_bytes_for_sets(state->num_sets);
-  const uint64_t max_unit_bytes =
-      (state->max_bytes - BLOOM_BLOOMFILE_HEADER_BYTES) / state->shape.num_slots;
-  uint64_t unit_bytes = bloom_bloomfile_unit_bytes(&state->shape);
-  bloom_shape shape;
-  uint8_t *file;
-  if( state->file && needed<=unit_bytes ) return SQLITE_OK;
-  /* Twice as wide, so that ascending set numbers copy it a few times only; if that is too much, as
-  ** wide as can be. */
-  if( state->file ) unit_bytes = 2*unit_bytes<=max_unit_bytes ? 2*unit_bytes : max_unit_bytes;
-  if( state->file==NULL || unit_bytes<needed ) unit_bytes = needed;
-  shape = bloom_bloomfile_with_unit_bytes(&state->shape, (size_t)unit_bytes);
-  file = sqlite3_malloc64(shape.num_bytes);
-  if( file==NULL ) return SQLITE_NOMEM;
-  if( state->file ){
-    bloom_bloomfile_copy_units(&state->shape, state->file, &shape, file);
-  }else{
-    bloom_bloomfile_clear(&shape, file);
-  }
-  sqlite3_free(state->file);
-  state->file = file;
-  state->shape = shape;
-  return SQLITE_OK;
-}
-
-/* Moves the keys from the queues to the file.  SQLITE_OK or SQLITE_INTERRUPT. */
-static int sets_flush(sqlite3_context *context, sets_state *state){
+/* Moves the keys from the queues to the file, which gets units of so many bytes before.  SQLITE_OK,
+** SQLITE_NOMEM or SQLITE_INTERRUPT. */
+static int sets_flush(sqlite3_context *context, sets_state *state, uint64_t unit_bytes){
   const bloom_hash_run *hashes = bloom_hash_queue_runs(&state->hashes);
   const bloom_hash_run *sets = bloom_hash_queue_runs(&state->sets);
+  if( state->file==NULL || unit_bytes!=bloom_bloomfile_unit_bytes(&state->shape) ){
+    const bloom_shape shape = bloom_bloomfile_with_unit_bytes(&state->shape, (size_t)unit_bytes);
+    uint8_t *file = sqlite3_malloc64(shape.num_bytes);
+    if( file==NULL ) return SQLITE_NOMEM;
+    if( state->file ) bloom_bloomfile_copy_units(&state->shape, state->file, &shape, file);
+    else bloom_bloomfile_clear(&shape, file);
+    sqlite3_free(state->file);
+    state->file = file;
+    state->shape = shape;
+  }
   for(; hashes; hashes=hashes->next, sets=sets->next){
     bloom_hash_run run = *hashes;
     run.next = NULL;
@@ -121,6 +104,7 @@ static int sets_flush(sqlite3_context *context, sets_state *state){
 static int sets_row(sqlite3_context *context, sets_state *state, int num_args,
                     sqlite3_value **args){
   sqlite3_int64 set_number;
+  uint64_t unit_bytes, needed, max_unit_bytes;
   bloom_hash_value hash;
   bloom_key_kind kind;
   int rc = bloom_keep_size_args(context, &sets_function, num_args, args, &state->size);
@@ -140,8 +124,15 @@ static int sets_row(sqlite3_context *context, sets_state *state, int num_args,
   if( state->size.capacity==BLOOM_NO_CAPACITY || state->hashes.num_hashes<SETS_BATCH_KEYS ){
     return SQLITE_OK;
   }
-  rc = sets_widen(state);
-  return rc==SQLITE_OK ? sets_flush(context, state) : rc;
+  unit_bytes = bloom_bloomfile_unit_bytes(&state->shape);
+  needed = bloom_bloomfile_bytes_for_sets(state->num_sets);
+  max_unit_bytes = (state->max_bytes - BLOOM_BLOOMFILE_HEADER_BYTES) / state->shape.num_slots;
+  if( state->file && needed>unit_bytes ){
+    /* Twice as wide, so that ascending set numbers copy it a few times only; if that is too much,
+    ** as wide as can be. */
+    unit_bytes = 2*unit_bytes<=max_unit_bytes ? 2*unit_bytes : max_unit_bytes;
+  }
+  return sets_flush(context, state, unit_bytes>needed ? unit_bytes : needed);
 }
 
 void bloom_build_sets_step(sqlite3_context *context, int num_args, sqlite3_value **args){
@@ -152,9 +143,6 @@ void bloom_build_sets_step(sqlite3_context *context, int num_args, sqlite3_value
 /* Builds the file of all keys in its final shape.  SQLITE_OK, or an error code for
 ** bloom_fail_code(). */
 static int sets_finish(sqlite3_context *context, sets_state *state){
-  const uint64_t needed = bloom_bloomfile_bytes_for_sets(state->num_sets);
-  uint8_t *shorter;
-  bloom_shape shape;
   int rc;
   /* SQLite calls this after an error, too, and then num_sets may be what was too much. */
   if( sets_are_too_many(state) ) return SQLITE_TOOBIG;
@@ -171,15 +159,7 @@ static int sets_finish(sqlite3_context *context, sets_state *state){
                               &state->shape)!=BLOOM_OK ) return SQLITE_TOOBIG;
     if( sets_are_too_many(state) ) return SQLITE_TOOBIG;
   }
-  rc = sets_widen(state);
-  if( rc==SQLITE_OK ) rc = sets_flush(context, state);
-  if( rc!=SQLITE_OK || needed==bloom_bloomfile_unit_bytes(&state->shape) ) return rc;
-  shape = bloom_bloomfile_with_unit_bytes(&state->shape, (size_t)needed);
-  bloom_bloomfile_copy_units(&state->shape, state->file, &shape, state->file);
-  state->shape = shape;
-  shorter = sqlite3_realloc64(state->file, shape.num_bytes);
-  if( shorter ) state->file = shorter;
-  return SQLITE_OK;
+  return sets_flush(context, state, bloom_bloomfile_bytes_for_sets(state->num_sets));
 }
 
 void bloom_build_sets_final(sqlite3_context *context){
