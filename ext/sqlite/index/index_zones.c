@@ -71,57 +71,40 @@ static int zones_pass(const bloom_zone *zone, const index_zone_test *tests, int 
   return 0;
 }
 
-/* Arguments of bloom_index_zones_look_up(). */
-typedef struct zones_search {
-  bloom_index *index;
-  const index_generation *generation;
-  int key;
-  const index_zone_test *tests;
-  int num_tests;
-  const index_block_set *within;
-  index_block_set *result;
-} zones_search;
-
 /* Returns the first block at or behind `block` that may be added. */
-static uint32_t zones_next_block(const zones_search *search, uint32_t block){
-  return search->within ? bloom_index_blocks_next(search->within, block) : block;
-}
-
-/* Adds blocks of a row's zones, or of the rows of a directory's entries, that meet the tests. */
-/* NOLINTNEXTLINE(misc-no-recursion): of a directory once */
-static int zones_add_row(const zones_search *search, index_zone_level level, uint32_t number){
-  const index_generation *generation = search->generation;
-  const uint32_t blocks_lg = generation->zone_lg + (level==INDEX_ZONES ? 0 : BLOOM_ZONES_LG);
-  bloom_zone zones[BLOOM_ZONES_PER_ROW];
-  uint32_t i;
-  int rc = bloom_index_zones_read(search->index, generation, search->key, level, number, zones);
-  for(i=0; i<BLOOM_ZONES_PER_ROW && rc==SQLITE_OK; i++){
-    const uint32_t zone = number*BLOOM_ZONES_PER_ROW + i, first = zone << blocks_lg;
-    uint32_t block = zones_next_block(search, first);
-    if( first>>INDEX_SPAN_LG>=generation->num_spans || block>>blocks_lg!=zone
-     || !zones_pass(&zones[i], search->tests, search->num_tests, search->key) ) continue;
-    if( level==INDEX_ZONE_DIRECTORY ) rc = zones_add_row(search, INDEX_ZONES, zone);
-    for(; level==INDEX_ZONES && block>>blocks_lg==zone && rc==SQLITE_OK;
-        block=zones_next_block(search, block + 1)){
-      rc = bloom_index_blocks_add_all(search->result, block, block);
-    }
-  }
-  return rc;
+static uint32_t zones_next_block(const index_block_set *within, uint32_t block){
+  return within ? bloom_index_blocks_next(within, block) : block;
 }
 
 int bloom_index_zones_look_up(bloom_index *index, const index_generation *generation, int key,
                               const index_zone_test *tests, int num_tests,
                               const index_block_set *within, index_block_set *result){
-  const zones_search search = {index, generation, key, tests, num_tests, within, result};
-  const uint32_t blocks_lg = generation->zone_lg + 2*BLOOM_ZONES_LG;
+  const uint32_t zone_lg = generation->zone_lg, num_spans = generation->num_spans;
+  bloom_zone zones[BLOOM_ZONES_PER_ROW], entries[BLOOM_ZONES_PER_ROW];
+  uint32_t row = UINT32_MAX, directory = UINT32_MAX; /* whose zones and entries these are */
   uint32_t block = 0;
   int rc = SQLITE_OK;
-  assert( index->config.keys[key].is_range && generation->zone_lg<=INDEX_SPAN_LG );
-  while( rc==SQLITE_OK
-        && (block = zones_next_block(&search, block))>>INDEX_SPAN_LG<generation->num_spans ){
-    const uint32_t number = block >> blocks_lg;
-    rc = zones_add_row(&search, INDEX_ZONE_DIRECTORY, number);
-    block = (number + 1) << blocks_lg;
+  assert( index->config.keys[key].is_range && zone_lg<=INDEX_SPAN_LG );
+  while( rc==SQLITE_OK && (block = zones_next_block(within, block))>>INDEX_SPAN_LG<num_spans ){
+    const uint32_t zone = block >> zone_lg, of_row = zone >> BLOOM_ZONES_LG;
+    if( directory!=of_row>>BLOOM_ZONES_LG ){
+      directory = of_row >> BLOOM_ZONES_LG;
+      rc = bloom_index_zones_read(index, generation, key, INDEX_ZONE_DIRECTORY, directory, entries);
+    }
+    if( rc==SQLITE_OK && row!=of_row ){
+      if( !zones_pass(&entries[of_row & INDEX_ZONE_MASK], tests, num_tests, key) ){
+        block = (of_row + 1) << (zone_lg + BLOOM_ZONES_LG);
+        continue;
+      }
+      row = of_row;
+      rc = bloom_index_zones_read(index, generation, key, INDEX_ZONES, row, zones);
+    }
+    if( rc==SQLITE_OK && !zones_pass(&zones[zone & INDEX_ZONE_MASK], tests, num_tests, key) ){
+      block = (zone + 1) << zone_lg;
+    }
+    for(; block>>zone_lg==zone && rc==SQLITE_OK; block=zones_next_block(within, block + 1)){
+      rc = bloom_index_blocks_add_all(result, block, block);
+    }
   }
   return rc;
 }
