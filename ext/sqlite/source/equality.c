@@ -14,10 +14,6 @@
 /* A longer text is folded in memory of its own. */
 #define SHORT_TEXT_BYTES 256
 
-static char lower(char letter){
-  return (char)(letter>='A' && letter<='Z' ? letter + ('a' - 'A') : letter);
-}
-
 /* Returns 1 if text contains part, whatever its case. */
 static int text_has(const char *text, const char *part){
   const int num_chars = (int)strlen(part);
@@ -78,7 +74,9 @@ static int push_text(
     }
     /* NOCASE compares the bytes before the first NUL that both have, and behind that only
     ** lengths. */
-    for(i=0; i<num_bytes && text[i]; i++) folded[i] = lower(text[i]);
+    for(i=0; i<num_bytes && text[i]; i++){
+      folded[i] = (char)(text[i]>='A' && text[i]<='Z' ? text[i] + ('a' - 'A') : text[i]);
+    }
     if( i<num_bytes ) memset(&folded[i], 0, num_bytes - i);
     push(hashes, bloom_xxh64((const uint8_t *)folded, num_bytes));
     if( folded!=short_text ) sqlite3_free(folded);

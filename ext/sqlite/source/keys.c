@@ -44,18 +44,22 @@ static void add_part_hashes(part_hashes *part, const bloom_key_hashes *hashes){
   }
 }
 
-/* Combines each combination so far with each hash of a part.  Returns 0 if they are too many. */
-static int combine(bloom_combined_hashes *hashes, const part_hashes *part, int max_hashes){
+/* Combines each combination so far with each hash of a part.  If they are too many, there are none,
+** and the key may be there. */
+static void combine(bloom_combined_hashes *hashes, const part_hashes *part, int max_hashes){
   const int num_before = hashes->num_hashes;
   int i, j;
-  if( num_before * part->num_hashes>max_hashes ) return 0;
+  hashes->num_hashes = num_before * part->num_hashes;
+  if( hashes->num_hashes>max_hashes ){
+    hashes->num_hashes = 0;
+    hashes->is_maybe = 1;
+    return;
+  }
   for(i=part->num_hashes-1; i>=0; i--){
     for(j=0; j<num_before; j++){
       hashes->hashes[i*num_before + j] = hash_of_two(hashes->hashes[j], part->hashes[i]);
     }
   }
-  hashes->num_hashes = num_before * part->num_hashes;
-  return 1;
 }
 
 /* Adds the hashes of a value to *part, and those of its cells to *cells, which may be NULL. */
@@ -124,7 +128,7 @@ static int hash_columns(
   const int is_query = reader!=NULL;
   const int max_hashes = is_query ? BLOOM_MAX_QUERY_HASHES : MAX_STORED;
   bloom_tuple_value value;
-  int i, fits = 1, num_units = 0;
+  int i, num_units = 0;
   hashes->num_hashes = 1;
   hashes->hashes[0] = hashes->first = 0;
   for(i=0; i<rules->num_columns; i++){
@@ -161,13 +165,9 @@ static int hash_columns(
     assert(part.num_hashes>0); /* no value is NULL */
     hashes->is_maybe |= part.is_maybe;
     hashes->first = hash_of_two(hashes->first, part.hashes[0]);
-    if( fits ) fits = combine(hashes, wanted ? wanted : &part, max_hashes);
+    combine(hashes, wanted ? wanted : &part, max_hashes);
   }
-  assert(fits || is_query);
-  if( !fits ){
-    hashes->is_maybe = 1;
-    hashes->num_hashes = 0;
-  }
+  assert(hashes->num_hashes>0 || is_query);
   return SQLITE_OK;
 }
 
@@ -207,6 +207,7 @@ int bloom_hashes_of_key(
     return SQLITE_OK;
   }
   hashes->is_invalid = hashes->is_maybe = 0;
+  assert(reader!=NULL);
   rc = hash_columns(rules, reader, NULL, bytes, bytes + num_bytes, hashes);
   if( rc!=SQLITE_EMPTY ) return rc;
   hashes->is_maybe = 1;

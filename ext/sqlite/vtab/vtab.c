@@ -188,7 +188,7 @@ static int vtab_connect(
   char **error
 ){
   bloom_vtab *vtab = bloom_malloc_zeros(sizeof(*vtab));
-  int i, num_parts, rc;
+  int num_parts, rc;
   if( vtab==NULL ) return SQLITE_NOMEM;
   vtab->connection = connection;
   vtab->schema = sqlite3_mprintf("%s", args[1]);
@@ -207,6 +207,7 @@ static int vtab_connect(
   if( rc==SQLITE_OK ){
     sqlite3_str *sql = sqlite3_str_new(db);
     char *declaration;
+    int i;
     sqlite3_str_appendall(sql, "CREATE TABLE x(");
     for(i=1; i<=num_parts; i++) sqlite3_str_appendf(sql, "key_%d BLOB HIDDEN, ", i);
     for(i=0; i<BLOOM_VTAB_COMMAND; i++){
@@ -299,7 +300,7 @@ static int vtab_update(
 ){
   bloom_vtab *vtab = bloom_vtab_of(base);
   sqlite3_value **columns = args + 2 + bloom_vtab_num_parts(vtab);
-  int i, rc;
+  int rc;
   if( num_args==1 || sqlite3_value_type(args[0])!=SQLITE_NULL ){
     return BLOOM_VTAB_FAIL(vtab, "bloom: rows of %s cannot be deleted or changed: a Bloom filter"
                                  " cannot forget a key; INSERT INTO %s(%s) VALUES ('%s') forgets"
@@ -313,6 +314,7 @@ static int vtab_update(
   if( sqlite3_value_type(columns[BLOOM_VTAB_COMMAND])!=SQLITE_NULL ){
     rc = bloom_command_run(base, columns[BLOOM_VTAB_COMMAND]);
   }else{
+    int i;
     for(i=0; i<BLOOM_VTAB_COMMAND; i++){
       if( i==BLOOM_VTAB_KEY || sqlite3_value_type(columns[i])==SQLITE_NULL ) continue;
       return BLOOM_VTAB_FAIL(vtab, "bloom: column %s of %s cannot be written, only key",

@@ -237,12 +237,13 @@ static int fill(
 
 /* -- Making --------------------------------------------------------------------------------- */
 
-/* Makes journal, triggers and guard, if there is a source, and the filter in its pages. */
+/* Makes the tables, of a filter over a source the triggers, and the filter in its pages. */
 static int make_all(
   bloom_vtab *vtab, const bloom_vtab_args *args, bloom_vtab_layout *layout, int is_create
 ){
-  int rc = SQLITE_OK;
-  if( args ){
+  int rc = bloom_sql_run(vtab->connection, "CREATE TABLE IF NOT EXISTS \"%w\".\"%w\""
+                         PAGES_COLUMNS, vtab->schema, vtab->pages);
+  if( rc==SQLITE_OK && args ){
     rc = bloom_sql_run(vtab->connection, "CREATE TABLE IF NOT EXISTS \"%w\".\"%w_new\"%s",
                        vtab->schema, vtab->name, vtab->journal_columns);
     if( rc==SQLITE_OK ) rc = bloom_vtab_create_triggers(vtab, args, layout->is_healing);
@@ -254,11 +255,6 @@ static int make_all(
 static int refuse_mid_write(bloom_vtab *vtab, const char *done, const char *hint){
   return BLOOM_VTAB_FAIL(vtab, "bloom: %s cannot be %s by a trigger, or while another statement of"
                                " this connection writes%s", vtab->name, done, hint);
-}
-
-static int create_pages(bloom_vtab *vtab){
-  return bloom_sql_run(vtab->connection, "CREATE TABLE IF NOT EXISTS \"%w\".\"%w\""
-                       PAGES_COLUMNS, vtab->schema, vtab->pages);
 }
 
 int bloom_vtab_make(bloom_vtab *vtab){
@@ -277,7 +273,6 @@ int bloom_vtab_make(bloom_vtab *vtab){
       rc = refuse_mid_write(vtab, "made", "");
     }
   }
-  if( rc==SQLITE_OK ) rc = create_pages(vtab);
   if( rc==SQLITE_OK ) rc = make_all(vtab, args, &layout, 1);
   rc = bloom_vtab_failure(vtab, rc);
   if( rc!=SQLITE_OK ) bloom_vtab_drop(vtab);
@@ -321,7 +316,6 @@ static int rebuild(bloom_vtab *vtab, int is_merge, int is_damaged, int is_healin
   bloom_forget_message(&vtab->base);
   bloom_vtab_close_reader(vtab);
   rc = bloom_vtab_check_names(vtab, 0, NULL);
-  if( rc==SQLITE_OK && is_damaged ) rc = create_pages(vtab);
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_triggers(vtab, &triggers);
   if( rc==SQLITE_OK ){
     if( args->table==NULL ){

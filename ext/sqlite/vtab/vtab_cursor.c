@@ -238,19 +238,6 @@ static int test_value(void *data, int num_keys, sqlite3_value **keys){
 
 /* -- Facts ------------------------------------------------------------------------------------- */
 
-/* Returns the rate at which keys that are not there pass. */
-static double expected_fpr(const vtab_snapshot *snapshot){
-  double all_deny = 1;
-  int layer;
-  if( snapshot->doubt ) return 1;
-  for(layer=0; layer<snapshot->layout.num_layers; layer++){
-    bloom_facts facts;
-    bloom_encoding_parquet.describe(&snapshot->filters[layer], 1, &facts);
-    all_deny *= 1 - facts.expected_fpr;
-  }
-  return 1 - all_deny;
-}
-
 static sqlite3_int64 layers_bytes(const bloom_vtab_layout *layout){
   sqlite3_int64 num_bytes = 0;
   int i;
@@ -297,15 +284,23 @@ static int result_fact(
   bloom_vtab *vtab, vtab_snapshot *snapshot, sqlite3_context *context, int column
 ){
   const bloom_vtab_layout *layout = &snapshot->layout;
+  double all_deny = snapshot->doubt ? 0 : 1;
+  bloom_facts facts;
   char *note;
-  int rc = SQLITE_OK;
+  int i, rc = SQLITE_OK;
   assert(column<=BLOOM_VTAB_FILTER && column!=BLOOM_VTAB_KEY);
   switch( column ){
     case BLOOM_VTAB_NUM_KEYS:     sqlite3_result_int64(context, snapshot->num_keys); break;
     case BLOOM_VTAB_UNMERGED:     sqlite3_result_int64(context, snapshot->num_unmerged); break;
     case BLOOM_VTAB_CAPACITY:     sqlite3_result_int64(context, bloom_vtab_room(layout)); break;
     case BLOOM_VTAB_BITS_PER_KEY: sqlite3_result_double(context, vtab->args.size); break;
-    case BLOOM_VTAB_EXPECTED_FPR: sqlite3_result_double(context, expected_fpr(snapshot)); break;
+    case BLOOM_VTAB_EXPECTED_FPR: /* at which keys that are not there pass */
+      for(i=0; i<layout->num_layers; i++){
+        bloom_encoding_parquet.describe(&snapshot->filters[i], 1, &facts);
+        all_deny *= 1 - facts.expected_fpr;
+      }
+      sqlite3_result_double(context, 1 - all_deny);
+      break;
     case BLOOM_VTAB_MERGED_AT:
       if( vtab->args.table ) sqlite3_result_text(context, layout->merged_at, -1, SQLITE_TRANSIENT);
       break;

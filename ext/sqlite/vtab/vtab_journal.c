@@ -86,12 +86,6 @@ void bloom_vtab_close_journal(bloom_vtab *vtab){
 #define LINK_BITS 24
 #define LINK_MASK (((uint64_t)1 << LINK_BITS) - 1)
 
-/* Returns 1 if a row's r can tell it from others: its own bits are a number, and not 0. */
-static int has_mark(const bloom_vtab *vtab, sqlite3_stmt *row){
-  return sqlite3_column_type(row, MARK)==SQLITE_INTEGER
-      && (!vtab->layout.has_chain || (uint64_t)sqlite3_column_int64(row, MARK) >> LINK_BITS);
-}
-
 /* Returns 1 if a row is, is_first, the journal's first one as the layout means it; else, if it may
 ** be the one behind the row with rowid last and r last_mark.  Triggers write no NULL: it was put
 ** there, or an authorizer that answers SQLITE_IGNORE hides the key from this connection. */
@@ -122,7 +116,9 @@ static int add_rows(bloom_vtab *vtab, sqlite3_stmt *row){
     const sqlite3_int64 last = i>0 ? unmerged->lowest_rowid + (sqlite3_int64)i - 1 : 0;
     if( !is_next(vtab, row, i==0, last, i>0 ? unmerged->rows[i-1].mark : 0) ) return SQLITE_EMPTY;
     if( i==0 ) unmerged->lowest_rowid = sqlite3_column_int64(row, ROWID);
-    has_marks &= has_mark(vtab, row);
+    /* Its r can tell a row from others if its own bits are a number, and not 0. */
+    has_marks &= sqlite3_column_type(row, MARK)==SQLITE_INTEGER
+      && (!vtab->layout.has_chain || (uint64_t)sqlite3_column_int64(row, MARK) >> LINK_BITS);
     rc = BLOOM_GROW(unmerged->rows, i, unmerged->max_rows);
     if( rc==SQLITE_OK ){
       rc = bloom_vtab_hashes_of_row(&vtab->layout.rules, NULL, row, FIRST_KEY_COLUMN, &hashes);
