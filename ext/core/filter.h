@@ -46,14 +46,6 @@ typedef struct bloom_shape {
 /* Scans of large filters look for an interrupt after so many bytes, which take a few ms at most. */
 #define BLOOM_STEP_BYTES ((size_t)1 << 19)
 
-/* Returns how many of num_left bytes a scan reads before it looks again. */
-static inline size_t bloom_step_of(size_t num_left){
-  return num_left<BLOOM_STEP_BYTES ? num_left : BLOOM_STEP_BYTES;
-}
-
-/* Functions that test many hashes look after so many of them, whose bits may be in no cache. */
-#define BLOOM_STEP_HASHES 8192
-
 typedef struct bloom_interrupt {
   int (*is_interrupted)(void *data);
   void *data;
@@ -168,5 +160,20 @@ typedef struct bloom_encoding {
 static inline int bloom_shapes_are_equal(const bloom_shape *a, const bloom_shape *b){
   return a->num_bytes==b->num_bytes && a->num_slots==b->num_slots && a->num_probes==b->num_probes;
 }
+
+/* Returns the number of bits set in num_bytes bytes. */
+uint64_t bloom_count_bits(const uint8_t *bytes, size_t num_bytes);
+
+/* Counts the bits set in the first num_bytes bytes of a filter's bit array.  Returns 0 if the
+** filter's interrupt stopped it, else 1. */
+int bloom_count_filter_bits(const bloom_filter *filter, size_t num_bytes, uint64_t *bits_set);
+
+/* Adds all keys of another filter, whose encoding and shape filter has.  Returns 0 if other's
+** interrupt stopped it half-way, else 1. */
+int bloom_merge_filter(uint8_t *filter, const bloom_filter *other);
+
+/* Returns the share, 0..1, of many hashes without a pattern that the filter accepts: the real false
+** positive rate, with all weaknesses of the encoding's probing. */
+double bloom_measured_fpr(const bloom_filter *filter);
 
 #endif

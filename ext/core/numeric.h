@@ -40,6 +40,13 @@ static inline uint32_t bloom_num_low_zeros64(uint64_t x){
 #endif
 }
 
+/* Returns the number of bits set in each byte of x, in that byte. */
+static inline uint64_t bloom_popcount_bytes(uint64_t x){
+  x -= (x >> 1) & 0x5555555555555555u;
+  x = (x & 0x3333333333333333u) + ((x >> 2) & 0x3333333333333333u);
+  return (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+}
+
 static inline uint64_t bloom_rotate_left64(uint64_t x, int num_bits){
   return x << num_bits | x >> (64 - num_bits);
 }

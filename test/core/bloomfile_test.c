@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../ext/core/bits.h"
 #include "../../ext/core/bloomfile/bloomfile.h"
 #include "../../ext/core/encodings.h"
 #include "../../ext/core/hash.h"

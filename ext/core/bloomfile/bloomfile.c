@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "../bits.h"
 #include "../bytes.h"
 #include "../debug.h"
 #include "../decimal.h"

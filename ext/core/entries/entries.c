@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "../bits.h"
 #include "../bytes.h"
 
 /* == What reading and writing share ==================================================== */

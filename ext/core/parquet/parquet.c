@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "../bits.h"
 
 #define PARQUET_BLOCK_BITS 256
 _Static_assert(PARQUET_BLOCK_BITS==8*BLOOM_SPLIT_BLOCK_BYTES, "a block is its words");

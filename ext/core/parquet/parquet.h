@@ -18,7 +18,6 @@
 #include "../hash.h"
 #include "../numeric.h"
 
-#define BLOOM_PARQUET_MIN_HEADER_BYTES 15
 #define BLOOM_PARQUET_MAX_HEADER_BYTES 19
 
 /* The header has 31 bits for the number of bytes of all blocks. */
@@ -66,11 +65,10 @@ static inline uint64_t bloom_parquet_hash_int64(int64_t key){
 #define BLOOM_SPLIT_BLOCK_WORDS 8
 
 /* The format's multipliers, one for each word: odd numbers without a pattern. */
-#define BLOOM_SPLIT_BLOCK_SALTS \
-  0x47b6137bu, 0x44974d91u, 0x8824ad5bu, 0xa2b7289du, \
+static const uint32_t bloom_split_block_salts[BLOOM_SPLIT_BLOCK_WORDS] = {
+  0x47b6137bu, 0x44974d91u, 0x8824ad5bu, 0xa2b7289du,
   0x705495c7u, 0x2df1424bu, 0x9efc4947u, 0x5c6bfb31u
-
-static const uint32_t bloom_split_block_salts[BLOOM_SPLIT_BLOCK_WORDS] = {BLOOM_SPLIT_BLOCK_SALTS};
+};
 
 /* Returns the block of a hash, 0 .. num_blocks-1, for num_blocks in 1 .. 2^32, by a product in
 ** place of a remainder [Lemire 2019, "Fast random integer generation in an interval"].  Hashes of

@@ -4,7 +4,6 @@
 */
 #include <string.h>
 
-#include "../../core/bits.h"
 #include "../../core/encodings.h"
 #include "../connection.h"
 #include "../errors.h"

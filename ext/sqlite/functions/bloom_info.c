@@ -2,7 +2,6 @@
 ** bloom_info(filter), table-valued.  All columns that the query reads are computed when it begins,
 ** as the filter is not kept; other columns cost nothing.
 */
-#include "../../core/bits.h"
 #include "../../core/hash.h"
 #include "../connection.h"
 #include "../errors.h"

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../core/bits.h"
+#include "../../core/numeric.h"
 
 /* sqlite3_interrupt() is heard each time so many values of a list were looked up. */
 #define INDEX_VALUES_PER_LOOK 64

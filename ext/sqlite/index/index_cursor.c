@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "../../core/bits.h"
+#include "../../core/numeric.h"
 
 typedef struct index_cursor {
   sqlite3_vtab_cursor base; /* first, for SQLite */

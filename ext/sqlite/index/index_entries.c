@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "../../core/bits.h"
 #include "../../core/bytes.h"
 #include "../../core/numeric.h"
 

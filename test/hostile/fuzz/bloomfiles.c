@@ -7,7 +7,6 @@
 */
 #include "fuzz.h"
 
-#include "../../../ext/core/bits.h"
 #include "../../../ext/core/bloomfile/bloomfile.h"
 #include "../../../ext/core/encodings.h"
 

@@ -14,7 +14,6 @@
 #include <sqlite3.h>
 
 #include "../../../ext/bloom.h"
-#include "../../../ext/core/bits.h"
 #include "../../../ext/core/encodings.h"
 #include "../../../ext/core/leveldb/leveldb.h"
 #ifdef HAVE_LEVELDB

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../ext/core/bits.h"
+#include "../../ext/core/filter.h"
 #include "../../ext/core/bytes.h"
 #include "../../ext/core/encodings.h"
 #include "../../ext/core/leveldb/leveldb.h"

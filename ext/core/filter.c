@@ -1,12 +1,21 @@
 /*
-** Functions that go through all bits of a filter.
+** Functions that go through all bits of a filter, whatever its encoding.
 */
-#include "bits.h"
+#include "filter.h"
 
 #include <string.h>
 
 #include "debug.h"
 #include "numeric.h"
+
+/* Functions that test many hashes look for an interrupt after so many of them, whose bits may be in
+** no cache. */
+#define STEP_HASHES 8192
+
+/* Returns how many of num_left bytes a scan reads before it looks for an interrupt. */
+static size_t step_of(size_t num_left){
+  return num_left<BLOOM_STEP_BYTES ? num_left : BLOOM_STEP_BYTES;
+}
 
 uint64_t bloom_count_bits(const uint8_t *bytes, size_t num_bytes){
   uint64_t bits_set = 0, word = 0;
@@ -25,7 +34,7 @@ int bloom_count_filter_bits(const bloom_filter *filter, size_t num_bytes, uint64
   size_t offset;
   for(offset=0; offset<num_bytes; offset+=BLOOM_STEP_BYTES){
     if( offset && bloom_is_stopped(filter) ) return 0;
-    sum += bloom_count_bits(filter->bits + offset, bloom_step_of(num_bytes - offset));
+    sum += bloom_count_bits(filter->bits + offset, step_of(num_bytes - offset));
   }
   *bits_set = sum;
   return 1;
@@ -38,7 +47,7 @@ int bloom_merge_filter(uint8_t *filter, const bloom_filter *other){
   size_t offset, i;
   assert( (size_t)(others - other->bytes) + num_bytes<=other->shape.num_bytes );
   for(offset=0; offset<num_bytes; offset+=BLOOM_STEP_BYTES){
-    const size_t end = offset + bloom_step_of(num_bytes - offset);
+    const size_t end = offset + step_of(num_bytes - offset);
     if( offset && bloom_is_stopped(other) ) return 0;
     for(i=offset; i<end; i++) bits[i] |= others[i];
   }
@@ -50,7 +59,7 @@ double bloom_measured_fpr(const bloom_filter *filter){
   uint32_t num_accepted = 0, i;
   if( encoding->measured_fpr ) return encoding->measured_fpr(filter);
   for(i=0; i<BLOOM_FPR_SAMPLE; i++){
-    if( i%BLOOM_STEP_HASHES==0 && i && bloom_is_stopped(filter) ) return 0;
+    if( i%STEP_HASHES==0 && i && bloom_is_stopped(filter) ) return 0;
     /* 32 bits: multiples of 2^32 / golden ratio spread evenly [Knuth, TAOCP 3, 6.4]. */
     num_accepted += (uint32_t)encoding->may_contain(
       filter, encoding->hash_value_bytes==4 ? (uint32_t)(i * 0x9e3779b1u)
