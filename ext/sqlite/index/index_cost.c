@@ -46,24 +46,12 @@ int bloom_index_cost_access(bloom_index *index, char *sql, index_access *access)
 
 /* -- Rows ---------------------------------------------------------------------------------- */
 
-/* A file has no more rows; ids may be far apart. */
-#define COST_MAX_ROWS 1e12
-
 double bloom_index_cost_num_rows(const index_layout *layout, sqlite3_int64 last){
   const double behind = (double)last - (double)layout->covered;
   /* Ids behind the merged rows have gaps as those of merged rows have. */
   const double more = behind>0 ? behind*bloom_index_density(layout) : 0;
   const double num_rows = (double)layout->num_rows + more;
-  return num_rows<COST_MAX_ROWS ? num_rows : COST_MAX_ROWS;
-}
-
-int bloom_index_cost_rows(bloom_index *index, const index_layout *layout, double *num_rows){
-  sqlite3_int64 last = 0;
-  const int rc = bloom_index_last_id(index, &last);
-  if( rc!=SQLITE_OK ) return rc;
-  if( layout && layout->has_covered ) *num_rows = bloom_index_cost_num_rows(layout, last);
-  else if( last>=0 && (double)last<COST_MAX_ROWS ) *num_rows = (double)last;
-  return SQLITE_OK;
+  return num_rows<INDEX_MAX_ROWS ? num_rows : INDEX_MAX_ROWS;
 }
 
 sqlite3_int64 bloom_index_cost_most_unmerged(const index_layout *layout){

@@ -167,11 +167,9 @@ static int cursor_is_same(index_cursor *cursor){
   sqlite3_value *same = cursor->same;
   const int type = sqlite3_column_type(rows, result);
   int is_same = same && type==sqlite3_value_type(same);
-  if( is_same && type==SQLITE_INTEGER ){
-    is_same = sqlite3_column_int64(rows, result)==sqlite3_value_int64(same);
-  }else if( is_same && type==SQLITE_FLOAT ){
+  if( is_same && (type==SQLITE_INTEGER || type==SQLITE_FLOAT) ){
     const double a = sqlite3_column_double(rows, result), b = sqlite3_value_double(same);
-    is_same = a<=b && a>=b;
+    is_same = a<=b && a>=b && sqlite3_column_int64(rows, result)==sqlite3_value_int64(same);
   }else if( is_same && type!=SQLITE_NULL ){
     const void *bytes = sqlite3_column_blob(rows, result), *last = sqlite3_value_blob(same);
     const int num_bytes = sqlite3_column_bytes(rows, result);

@@ -467,17 +467,15 @@ int bloom_index_numbers_form(bloom_index *index, const index_condition *conditio
   int is_usable = 0, rc = SQLITE_OK;
   if( *form==INDEX_FORM_BELOW ){
     rc = numbers_none_behind(index, condition, value, &is_usable);
-    if( is_usable ) *form = INDEX_FORM_PLAIN;
   }else if( *form==INDEX_FORM_END && condition->has_beginning && !condition->is_on_id ){
     rc = numbers_no_blobs(index, condition, &is_usable);
-    if( is_usable ) *form = INDEX_FORM_PLAIN;
   }else if( *form==INDEX_FORM_NUMBER && index_group_of(condition->kind)==INDEX_EQUALITY
             && !bloom_database_may_be_swapped(index->connection->db, "main") ){
     rc = numbers_have_index(index, condition, "=", &is_usable);
-    if( is_usable ){
-      rc = numbers_list(list, sqlite3_value_double(value));
-      *form = INDEX_FORM_NUMBER_BY_INDEX;
-    }
+    if( is_usable ) rc = numbers_list(list, sqlite3_value_double(value));
+  }
+  if( is_usable ){
+    *form = *form==INDEX_FORM_NUMBER ? INDEX_FORM_NUMBER_BY_INDEX : INDEX_FORM_PLAIN;
   }
   return rc;
 }

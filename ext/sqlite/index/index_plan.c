@@ -73,23 +73,27 @@ static int plan_has_blocks(const index_plan *plan, int but_beginnings){
   return 0;
 }
 
-/* Sets *num_rows to about how many rows there are, and the remark, if there is none yet, to what
-** the layout tells.  Damage may be repaired before the plan runs: xFilter finds it itself. */
+/* Sets *num_rows to about how many rows there are, or leaves it as it is where that is not known;
+** and the remark, if there is none yet, to what the layout tells.  Damage may be repaired before
+** the plan runs: xFilter finds it itself. */
 static int plan_read_layout(bloom_index *index, const index_plan *plan, double *num_rows,
                             index_plan_remark *remark){
   const index_layout *layout = NULL;
-  const int rc_of_layout = bloom_index_layout_read(index, &layout);
-  int is_outweighed = 0, rc = rc_of_layout;
+  sqlite3_int64 last = 0;
+  int is_outweighed = 0, rc = bloom_index_layout_read(index, &layout);
+  if( bloom_sql_is_fatal(rc) ) return rc;
+  if( rc!=SQLITE_OK ) layout = NULL;
   if( remark->doubt==NULL
-   && (rc==SQLITE_OK ? bloom_connection_knows_damage(index->connection, layout->number)
-                     : (rc & 0xff)==SQLITE_CORRUPT) ){
+   && (layout ? bloom_connection_knows_damage(index->connection, layout->number)
+              : (rc & 0xff)==SQLITE_CORRUPT) ){
     remark->doubt = "a page of the index is damaged";
     remark->effect = "repairs it";
   }
-  if( !bloom_sql_is_fatal(rc) ){
-    rc = bloom_index_cost_rows(index, rc_of_layout==SQLITE_OK ? layout : NULL, num_rows);
-  }
-  if( rc==SQLITE_OK && rc_of_layout==SQLITE_OK && remark->doubt==NULL && plan_has_blocks(plan, 0) ){
+  rc = bloom_index_last_id(index, &last);
+  if( rc==SQLITE_OK && layout && layout->has_covered ){
+    *num_rows = bloom_index_cost_num_rows(layout, last);
+  }else if( rc==SQLITE_OK && last>=0 && (double)last<INDEX_MAX_ROWS ) *num_rows = (double)last;
+  if( rc==SQLITE_OK && layout && remark->doubt==NULL && plan_has_blocks(plan, 0) ){
     remark->num_unmerged = (sqlite3_int64)(*num_rows - (double)layout->num_rows);
     /* Tables in doubt are not read: one may be a view without end. */
     if( layout->has_covered ) rc = bloom_index_cost_is_outweighed(index, layout, &is_outweighed);

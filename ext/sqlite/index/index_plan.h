@@ -168,13 +168,12 @@ typedef struct index_access {
 ** memory. */
 int bloom_index_cost_access(bloom_index *index, char *sql, index_access *access);
 
+/* A file has no more rows; ids may be far apart. */
+#define INDEX_MAX_ROWS 1e12
+
 /* Returns about how many rows the source has: the merged ones, and those behind them up to the last
 ** id. */
 double bloom_index_cost_num_rows(const index_layout *layout, sqlite3_int64 last);
-
-/* Sets *num_rows to the same, or leaves it as it is where that is not known.  layout: NULL where it
-** could not be read. */
-int bloom_index_cost_rows(bloom_index *index, const index_layout *layout, double *num_rows);
 
 /* Returns how many changed rows a look-up reads at most: where there are more, it costs less to
 ** read the whole source. */
