@@ -1,6 +1,5 @@
 /*
-** BloomFiles against the format's definition, written here once more in the plainest way:
-** header, what bytes are read, units, the sets that a key is in, and what is said of a
+** BloomFiles against the format's definition (../lib/reference.h): header, what bytes are read, units, the sets that a key is in, and what is said of a
 ** file.
 */
 #include "support.h"
@@ -70,23 +69,8 @@ static void unmake(made_file *made){
 
 /* ---- the definition, once more -------------------------------------------- */
 
-/* The unit, 0 .. num_units-1, that probe number i of a hash tests. */
-static uint64_t naive_unit(uint64_t hash, uint32_t i, uint64_t num_units){
-  const uint64_t delta = hash / 8589934592u + hash % 8589934592u * 2147483648u;
-  return (hash + i*delta) % num_units;
-}
-
 static int naive_bit(const uint8_t *bytes, size_t unit_bytes, uint64_t unit, size_t set){
   return bytes[32 + unit*unit_bytes + set/8] >> set%8 & 1;
-}
-
-static int naive_has(const bloom_shape *shape, const uint8_t *bytes, uint64_t hash, size_t set){
-  const size_t unit_bytes = (size_t)((shape->num_bytes - 32) / shape->num_slots);
-  uint32_t i;
-  for(i=0; i<shape->num_probes; i++){
-    if( !naive_bit(bytes, unit_bytes, naive_unit(hash, i, shape->num_slots), set) ) return 0;
-  }
-  return 1;
 }
 
 static int naive_is_prime(uint64_t number){
@@ -192,7 +176,7 @@ TEST(files_are_written_as_defined){
     memset(expected + 32, 0, shape.num_bytes - 32);
     for(i=0; i<made.num_keys; i++){
       for(j=0; j<shape.num_probes; j++){
-        const uint64_t unit = naive_unit(made.hashes[i], j, shape.num_slots);
+        const uint64_t unit = reference_unit(made.hashes[i], j, shape.num_slots);
         expected[32 + unit*widths[w] + made.sets[i]/8] |= (uint8_t)(1u << made.sets[i]%8);
       }
     }
@@ -227,7 +211,7 @@ TEST(probing_returns_the_sets_of_the_definition){
       memset(mask, 0xa5, widths[w]);
       assert_int_equal(bloom_bloomfile_sets(&file, hash, mask, NULL), bloomfile->may_contain(&file, hash));
       for(set=0; set<widths[w]*8; set++){
-        const int has = naive_has(&shape, made.bytes, hash, set);
+        const int has = reference_set_may_contain(made.bytes, shape.num_slots, shape.num_probes, widths[w], hash, set);
         assert_int_equal(mask[set/8] >> set%8 & 1, has);
         is_any |= has;
       }

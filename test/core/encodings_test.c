@@ -48,7 +48,7 @@ TEST(any_bytes_are_read_and_answer_like_leveldb){
         for(i=0; i<6; i++){
           const uint32_t hash = i<4 ? (uint32_t)rng_next(&random) : extremes[rng_below(&random, COUNT_OF(extremes))];
           assert_int_equal(may_contain(exact, num_bytes, hash),
-                           naive_may_contain(exact, num_bytes, hash));
+                           reference_may_contain(exact, num_bytes, hash));
         }
         if( num_bytes ) assert_memory_equal(exact, bytes, num_bytes);
         free(exact);

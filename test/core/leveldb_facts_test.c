@@ -201,7 +201,7 @@ static double brute_force_fpr(const bloom_filter *filter, rng *random, size_t nu
   for(i=0; i<num_keys; i++){
     uint8_t key[8];
     rng_bytes(random, key, sizeof(key));
-    accepted += (size_t)naive_may_contain(filter->bytes, filter->shape.num_bytes,
+    accepted += (size_t)reference_may_contain(filter->bytes, filter->shape.num_bytes,
                                           bloom_leveldb_hash(key, sizeof(key)));
   }
   return (double)accepted/(double)num_keys;
@@ -242,7 +242,7 @@ TEST(measured_fpr_samples_multiples_of_the_golden_ratio){
   uint8_t *bytes = random_filter(&random, 500, 4, &filter);
   size_t num_accepted = 0, i;
   for(i=0; i<BLOOM_FPR_SAMPLE; i++){
-    num_accepted += (size_t)naive_may_contain(bytes, filter.shape.num_bytes, (uint32_t)i * 0x9e3779b1u);
+    num_accepted += (size_t)reference_may_contain(bytes, filter.shape.num_bytes, (uint32_t)i * 0x9e3779b1u);
   }
   assert_true(bloom_measured_fpr(&filter)==(double)num_accepted/BLOOM_FPR_SAMPLE);
   free(bytes);

@@ -1,7 +1,6 @@
 /*
-** Every kernel against the scalar one and against the format's definition,
-** written here once more in the plainest way: rows of kernels may differ in
-** speed alone.
+** Every kernel against the scalar one and against the format's definition
+** (../lib/reference.h): rows of kernels may differ in speed alone.
 */
 #include "support.h"
 
@@ -16,24 +15,6 @@ static rng random = { 88172645463325252u }; /* the same numbers in every run */
 static void fill_random(uint32_t *hashes, size_t num_hashes){
   size_t i;
   for(i=0; i<num_hashes; i++) hashes[i] = (uint32_t)(rng_next(&random) >> 32);
-}
-
-/* LevelDB's loop (util/bloom.cc, CreateFilter), positions as it computes them. */
-static uint32_t naive_position(uint32_t hash, uint32_t probe, uint64_t num_bits){
-  const uint32_t delta = (hash >> 17) | (hash << 15);
-  return (uint32_t)((uint32_t)(hash + probe * delta) % num_bits);
-}
-
-static void naive_add(const bloom_shape *shape, uint8_t *filter, const uint32_t *hashes,
-                      size_t num_hashes){
-  size_t i;
-  uint32_t j;
-  for(i=0; i<num_hashes; i++){
-    for(j=0; j<shape->num_probes; j++){
-      uint32_t position = naive_position(hashes[i], j, shape->num_bits);
-      filter[position/8] = (uint8_t)(filter[position/8] | 1 << position%8);
-    }
-  }
 }
 
 /* The rows that can run here, in turn; NULL behind the last one. */
@@ -94,7 +75,7 @@ TEST(test_positions){
       /* Just around multiples of the size, where a quotient is off by one. */
       for(i=16; i<32; i++) hashes[i] = (uint32_t)(num_bits * (i-15)) - (uint32_t)(i%3);
       for(i=0; i<num_hashes; i++){
-        for(j=0; j<num_probes; j++) expected[i*num_probes + j] = naive_position(hashes[i], j, num_bits);
+        for(j=0; j<num_probes; j++) expected[i*num_probes + j] = reference_position(hashes[i], j, num_bits);
       }
       kernels->positions(bloom_leveldb_divisor_of(bloom_leveldb_reached_bits(num_bits)), num_probes, hashes,
                          num_hashes, given);
@@ -143,13 +124,13 @@ TEST(test_add_and_may_contain){
         bloom_leveldb_clear(&shape, given+1);
         bloom_leveldb_add_by(kernels, &shape, given+1, runs);
         bloom_leveldb_clear(&shape, expected+1);
-        naive_add(&shape, expected+1, hashes, num_hashes);
+        for(i=0; i<num_hashes; i++) reference_add(expected+1, shape.num_bytes, hashes[i]);
         assert_memory_equal(given, expected, shape.num_bytes+2);
 
         bloom_filter_read(given+1, shape.num_bytes, &filter);
         for(i=0; i<num_others; i++){
           const int answer = filter.encoding->may_contain(&filter, others[i]);
-          assert_int_equal(answer, naive_may_contain(given+1, shape.num_bytes, others[i]));
+          assert_int_equal(answer, reference_may_contain(given+1, shape.num_bytes, others[i]));
           if( i<num_hashes/2 ) assert_int_equal(answer, 1);
         }
         free(expected);
@@ -188,9 +169,9 @@ TEST(test_add_to_large_filters){
       assert_int_equal(read.shape.num_bits, sizes[s]);
       for(i=0; i<NUM; i++){
         assert_true(read.encoding->may_contain(&read, hashes[i]));
-        assert_int_equal(read.encoding->may_contain(&read, hashes[i] + 1), naive_may_contain(filter, shape.num_bytes, hashes[i] + 1));
+        assert_int_equal(read.encoding->may_contain(&read, hashes[i] + 1), reference_may_contain(filter, shape.num_bytes, hashes[i] + 1));
         for(j=0; j<NUM_PROBES; j++){
-          const uint32_t position = naive_position(hashes[i], j, sizes[s]);
+          const uint32_t position = reference_position(hashes[i], j, sizes[s]);
           assert_true(filter[position/8] >> position%8 & 1);
         }
       }

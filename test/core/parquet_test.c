@@ -1,6 +1,5 @@
 /*
-** Parquet's filter against the format's definition, written here once more in the
-** plainest way: header, blocks, what bytes are read, every row of kernels, and what is
+** Parquet's filter against the format's definition (../lib/reference.h): header, blocks, what bytes are read, every row of kernels, and what is
 ** said of a filter.
 */
 #include "support.h"
@@ -54,38 +53,6 @@ static uint64_t *random_hashes(rng *random, size_t num_hashes){
   size_t i;
   for(i=0; i<num_hashes; i++) hashes[i] = rng_next(random);
   return hashes;
-}
-
-/* ---- the definition, once more -------------------------------------------- */
-
-static const uint32_t naive_salts[] = {0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d,
-                                       0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31};
-
-/* Bit number i, 0..7, of a hash, counted from the first bit of the first block. */
-static uint64_t naive_bit(uint64_t hash, uint64_t num_blocks, uint64_t i){
-  const uint64_t upper = hash / 4294967296u, lower = hash % 4294967296u;
-  const uint64_t block = upper * num_blocks / 4294967296u;
-  return 256*block + 32*i + lower * naive_salts[i] % 4294967296u / 134217728;
-}
-
-static void naive_add(uint8_t *blocks, uint64_t num_blocks, const uint64_t *hashes, size_t num_hashes){
-  size_t i;
-  uint32_t j;
-  for(i=0; i<num_hashes; i++){
-    for(j=0; j<8; j++){
-      const uint64_t bit = naive_bit(hashes[i], num_blocks, j);
-      blocks[bit/8] = (uint8_t)(blocks[bit/8] | 1 << bit%8);
-    }
-  }
-}
-
-static int naive_parquet_may_contain(const uint8_t *blocks, uint64_t num_blocks, uint64_t hash){
-  uint32_t j;
-  for(j=0; j<8; j++){
-    const uint64_t bit = naive_bit(hash, num_blocks, j);
-    if( (blocks[bit/8] >> bit%8 & 1)==0 ) return 0;
-  }
-  return 1;
 }
 
 /* ---- shape and header ------------------------------------------------------- */
@@ -394,7 +361,10 @@ TEST(rows_give_the_same_bits){
       if( num_hashes[n]>1 ) hashes[1] = hashes[0];
       if( num_hashes[n]>30 ) hashes[2] = 0, hashes[3] = UINT64_MAX;
       memset(expected, 0, num_bytes);
-      naive_add(expected, num_blocks[b], hashes, num_hashes[n]);
+      for(i=0; i<8*num_hashes[n]; i++){
+        const uint64_t bit = reference_block_bit(hashes[i/8], num_blocks[b], i%8);
+        expected[bit/8] = (uint8_t)(expected[bit/8] | 1 << bit%8);
+      }
       while( (kernels = next_kernels(&row))!=NULL ){
         uint8_t *blocks = memory + at; /* ends where its memory ends */
         memset(blocks, 0, num_bytes);
@@ -404,7 +374,7 @@ TEST(rows_give_the_same_bits){
         for(i=0; i<1000; i++){
           const uint64_t hash = rng_next(&random);
           assert_int_equal(blocks_may_contain(blocks, num_blocks[b], hash),
-                           naive_parquet_may_contain(expected, num_blocks[b], hash));
+                           reference_block_may_contain(expected, num_blocks[b], hash));
         }
       }
       free(memory);
@@ -427,7 +397,7 @@ TEST(block_numbers){
   }
   for(i=0; i<100000; i++){
     const uint64_t hash = rng_next(&random), num_blocks = 1 + (rng_next(&random) >> (33 + i%31));
-    assert_int_equal(bloom_split_block_number(hash, num_blocks), naive_bit(hash, num_blocks, 0)/256);
+    assert_int_equal(bloom_split_block_number(hash, num_blocks), reference_block_bit(hash, num_blocks, 0)/256);
   }
 }
 
@@ -440,7 +410,7 @@ TEST(a_block_misses_each_bit){
     const uint64_t hash = rng_next(&random);
     uint8_t blocks[3*32];
     for(j=0; j<8; j++){
-      const uint64_t bit = naive_bit(hash, 3, j);
+      const uint64_t bit = reference_block_bit(hash, 3, j);
       memset(blocks, 0xff, sizeof(blocks));
       assert_int_equal(blocks_may_contain(blocks, 3, hash), 1);
       blocks[bit/8] = (uint8_t)(blocks[bit/8] & ~(1 << bit%8));

@@ -257,20 +257,6 @@ uint64_t checksum_of(const uint8_t *bytes, size_t num_bytes){
   return sum;
 }
 
-int naive_may_contain(const uint8_t *filter, size_t num_bytes, uint32_t hash){
-  const uint64_t two_32 = (uint64_t)1 << 32;
-  const uint64_t rotated = hash/131072 + hash%131072*32768;
-  uint64_t num_bits, j;
-  if( num_bytes<2 ) return 0;
-  if( filter[num_bytes-1]>30 ) return 1;
-  num_bits = 8*((uint64_t)num_bytes - 1);
-  for(j=0; j<filter[num_bytes-1]; j++){
-    uint64_t bit = (hash + j*rotated) % two_32 % num_bits;
-    if( filter[bit/8]/(1<<bit%8)%2==0 ) return 0;
-  }
-  return 1;
-}
-
 int may_contain(const uint8_t *filter, size_t num_bytes, uint32_t hash){
   bloom_filter parsed;
   bloom_filter_read(filter, num_bytes, &parsed);

@@ -1,7 +1,6 @@
 /*
-** What the core's tests share: seeded randomness, hex, sets of keys, filters
-** built the way the extension builds them, and a slow second opinion on how a
-** filter answers.
+** What the core's tests share: seeded randomness, hex, sets of keys, and filters
+** built the way the extension builds them.  A slow second opinion is in ../lib/reference.h.
 **
 **   BLOOM_TEST_SEED   another seed for every random test
 **   BLOOM_TEST_SHARE  per cent of the large random counts to run, 1..100:
@@ -15,6 +14,7 @@
 #include <stdint.h>
 
 #include "../../ext/core/filter.h"
+#include "../lib/reference.h"
 #include "../lib/test.h"
 
 #define COUNT_OF(array) (sizeof(array)/sizeof((array)[0]))
@@ -107,9 +107,6 @@ size_t count_accepted(const bloom_filter *filter, rng *random, size_t num_probed
 
 /* FNV-1a, to pin long filters in short. */
 uint64_t checksum_of(const uint8_t *bytes, size_t num_bytes);
-
-/* LevelDB's answer, written from its rules alone: no line shared with the core. */
-int naive_may_contain(const uint8_t *filter, size_t num_bytes, uint32_t hash);
 
 /* The core's answer. */
 int may_contain(const uint8_t *filter, size_t num_bytes, uint32_t hash);

@@ -1,7 +1,5 @@
 /*
-** What the fuzz targets share: reading decisions from the input, checks, and
-** a second opinion on LevelDB's filters, written from the format's rules alone:
-** slow, bit by bit, no line or header shared with ext/.
+** What the fuzz targets share: reading decisions from the input, and checks.
 **
 ** A target is one LLVMFuzzerTestOneInput().  Linked with libFuzzer it is fuzzed
 ** (run.sh); linked with plain_main.c it replays files (replay.sh).
@@ -14,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "../../lib/reference.h"
 
 /* libFuzzer's interface: 0 always; a finding aborts. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t num_bytes);
@@ -75,28 +75,5 @@ extern const char *fuzz_label;
 /* Memory that ends with its bytes, so that AddressSanitizer sees one too many;
 ** free() it.  A copy of bytes, or zeros where bytes is NULL. */
 uint8_t *fuzz_exact(const uint8_t *bytes, size_t num_bytes);
-
-/* LevelDB's hash of a key (util/hash.cc, util/bloom.cc). */
-uint32_t reference_hash(const uint8_t *key, size_t num_bytes);
-
-/* Adds a hash to a filter of 1..30 probes. */
-void reference_add(uint8_t *filter, size_t num_bytes, uint32_t hash);
-
-/* LevelDB's answer (util/bloom.cc, KeyMayMatch()), for any bytes: 0 or 1. */
-int reference_may_contain(const uint8_t *filter, size_t num_bytes, uint32_t hash);
-
-/* Parquet's filter, written from its description (BloomFilter.md; xxHash, doc/xxhash_spec.md):
-** XXH64, the header of so many blocks and how many bytes it has, and whether a hash may be in the blocks. */
-#define REFERENCE_HEADER_BYTES 24
-uint64_t reference_xxh64(const uint8_t *key, size_t num_bytes);
-size_t reference_header(uint64_t num_blocks, uint8_t *header);
-int reference_block_may_contain(const uint8_t *blocks, uint64_t num_blocks, uint64_t hash);
-
-/* A BloomFile's answer for one of its sets, by FORMATS.md. */
-int reference_set_may_contain(const uint8_t *file, uint64_t num_units, uint32_t num_probes,
-                              size_t unit_bytes, uint64_t hash, size_t set);
-
-/* Up to 8 bytes, little-endian. */
-uint64_t reference_number(const uint8_t *bytes, int num_bytes);
 
 #endif
