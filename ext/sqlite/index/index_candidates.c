@@ -81,22 +81,25 @@ static int candidates_find_ranges(const candidates_search *search, const bloom_l
 ** *is_all. */
 static int candidates_find_text(const candidates_search *search, sqlite3_value *value,
                                 index_block_set *result, int *is_all){
-  const index_condition_kind kind = search->condition.kind;
+  const index_condition *condition = &search->condition;
   bloom_lists_range ranges[INDEX_MAX_RANGES];
   bloom_regexp regexp;
   size_t num_ranges;
-  uint32_t i;
+  uint32_t i, j;
   int rc;
-  if( !index_is_regexp(kind) ){
-    num_ranges = index_is_pattern(kind)
-      ? bloom_index_needle_like(search->index, search->lists, kind, value, ranges)
-      : bloom_index_needle_equal(search->index, search->lists, search->condition.key, value,
-                                 ranges);
+  if( !index_is_regexp(condition->kind) ){
+    num_ranges = bloom_index_needle(search->index, search->lists, condition, value, ranges);
     return candidates_find_ranges(search, ranges, num_ranges, result, is_all);
   }
-  rc = bloom_index_regexp_read(value, kind, &regexp);
+  rc = bloom_index_regexp_read(value, condition->kind, &regexp);
   for(i=0; i<regexp.required.num_terms && rc==SQLITE_OK && !*is_all; i++){
-    num_ranges = bloom_index_needle_regexp(&regexp, i, search->lists, ranges);
+    /* A text has all literals of a term. */
+    for(j=0, num_ranges=0; j<regexp.num_literals; j++){
+      const bloom_regexp_literal literal = regexp.literals[j];
+      if( !(regexp.required.terms[i] >> j & 1) ) continue;
+      num_ranges = bloom_needle_ranges(search->lists, literal.kind, regexp.bytes + literal.first,
+                                       literal.num_bytes, ranges, num_ranges, INDEX_MAX_RANGES);
+    }
     rc = candidates_find_ranges(search, ranges, num_ranges, result, is_all);
   }
   return rc;

@@ -123,43 +123,27 @@ static bloom_needle_kind like_needle(index_condition_kind kind){
   return kind==INDEX_GLOB ? BLOOM_NEEDLE_GLOB : BLOOM_NEEDLE_LIKE;
 }
 
-size_t bloom_index_needle_like(const bloom_index *index, const bloom_lists *lists,
-                               index_condition_kind kind, sqlite3_value *pattern,
-                               bloom_lists_range *ranges){
-  const int max_bytes = sqlite3_limit(index->connection->db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, -1);
-  const uint8_t *text = sqlite3_value_type(pattern)==SQLITE_TEXT ? sqlite3_value_text(pattern)
-      : NULL;
-  const int num_bytes = text ? sqlite3_value_bytes(pattern) : 0;
-  /* A longer one is an error of the function, if there is a row. */
-  if( num_bytes>max_bytes ) return 0;
-  return bloom_needle_ranges(lists, like_needle(kind), text, (size_t)num_bytes, ranges, 0,
-                             INDEX_MAX_RANGES);
-}
-
-size_t bloom_index_needle_equal(const bloom_index *index, const bloom_lists *lists, int key,
-                                sqlite3_value *value, bloom_lists_range *ranges){
-  const int is_rtrim = index->config.keys[key].equality.collation==BLOOM_COLLATION_RTRIM;
+size_t bloom_index_needle(const bloom_index *index, const bloom_lists *lists,
+                          const index_condition *condition, sqlite3_value *value,
+                          bloom_lists_range *ranges){
+  const int is_pattern = index_is_pattern(condition->kind);
+  bloom_needle_kind kind = BLOOM_NEEDLE_EQUAL;
   const uint8_t *text;
   size_t num_bytes;
-  if( sqlite3_value_type(value)!=SQLITE_TEXT || bloom_text_may_be_number(value) ) return 0;
+  if( sqlite3_value_type(value)!=SQLITE_TEXT
+   || (!is_pattern && bloom_text_may_be_number(value)) ) return 0;
   text = sqlite3_value_text(value);
   num_bytes = text ? (size_t)sqlite3_value_bytes(value) : 0;
-  while( is_rtrim && num_bytes>0 && text[num_bytes-1]==' ' ) num_bytes--;
-  return bloom_needle_ranges(lists, is_rtrim ? BLOOM_NEEDLE_EQUAL_RTRIM : BLOOM_NEEDLE_EQUAL, text,
-                             num_bytes, ranges, 0, INDEX_MAX_RANGES);
-}
-
-size_t bloom_index_needle_regexp(const bloom_regexp *regexp, uint32_t term,
-                                 const bloom_lists *lists, bloom_lists_range *ranges){
-  size_t num_ranges = 0;
-  uint32_t i;
-  for(i=0; i<regexp->num_literals; i++){
-    const bloom_regexp_literal literal = regexp->literals[i];
-    if( !(regexp->required.terms[term] >> i & 1) ) continue;
-    num_ranges = bloom_needle_ranges(lists, literal.kind, regexp->bytes + literal.first,
-                                     literal.num_bytes, ranges, num_ranges, INDEX_MAX_RANGES);
+  if( is_pattern ){
+    kind = like_needle(condition->kind);
+    /* A longer one is an error of the function, if there is a row. */
+    if( num_bytes>(size_t)sqlite3_limit(index->connection->db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH,
+                                        -1) ) return 0;
+  }else if( index->config.keys[condition->key].equality.collation==BLOOM_COLLATION_RTRIM ){
+    kind = BLOOM_NEEDLE_EQUAL_RTRIM;
+    while( num_bytes>0 && text[num_bytes-1]==' ' ) num_bytes--;
   }
-  return num_ranges;
+  return bloom_needle_ranges(lists, kind, text, num_bytes, ranges, 0, INDEX_MAX_RANGES);
 }
 
 /* -- Functions ------------------------------------------------------------------------------- */

@@ -21,17 +21,12 @@ int bloom_index_text_begin(bloom_text *reading, char digits[24], const index_key
 /* A pattern's further ranges are not looked up. */
 #define INDEX_MAX_RANGES 256
 
-/* Write to ranges[], which has room for INDEX_MAX_RANGES, the lists of a text that matches a
-** pattern of LIKE or GLOB, that equals a value, or that has all literals of a term of a regular
-** expression: one list of each range.  Return how many ranges, 0 where every block may have such a
-** text.  Patterns and values that are TEXT are in UTF-8. */
-size_t bloom_index_needle_like(const bloom_index *index, const bloom_lists *lists,
-                               index_condition_kind kind, sqlite3_value *pattern,
-                               bloom_lists_range *ranges);
-size_t bloom_index_needle_equal(const bloom_index *index, const bloom_lists *lists, int key,
-                                sqlite3_value *value, bloom_lists_range *ranges);
-size_t bloom_index_needle_regexp(const bloom_regexp *regexp, uint32_t term,
-                                 const bloom_lists *lists, bloom_lists_range *ranges);
+/* Writes to ranges[], which has room for INDEX_MAX_RANGES, the lists of a text that matches a
+** condition's pattern of LIKE or GLOB, or equals its value: one list of each range.  Returns how
+** many ranges, 0 where every block may have such a text.  A TEXT is in UTF-8. */
+size_t bloom_index_needle(const bloom_index *index, const bloom_lists *lists,
+                          const index_condition *condition, sqlite3_value *value,
+                          bloom_lists_range *ranges);
 
 /* Leaves a pattern to SQLite alone if entries cannot serve the function of its operator: a like()
 ** or glob() of the application, or a regexp() which samples show to be of another kind than that
