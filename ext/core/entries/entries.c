@@ -264,6 +264,7 @@ static inline uint64_t entries_read_gap(const bloom_entries_row *row, uint32_t *
 
 /* Moves to the list with an id. */
 static inline void entries_set_id(bloom_entries_row *row, uint64_t id){
+  assert( row->shape.num_segments>0 );
   row->id = id;
   row->segment = (uint32_t)(id % row->shape.num_segments);
 }

@@ -146,8 +146,8 @@ static int join_compare(const void *a, const void *b){
 
 /* Returns the runs that are to be joined, a bit for each, 0 for none: the smallest ones up to the
 ** last that has fewer than JOIN_FACTOR times the entries of those before it, at most max_pairs in
-** all; and more where there are too many runs. */
-static uint64_t join_choose(index_key_layout *key, uint64_t max_pairs){
+** all; and more where there are too many runs.  Sets *sum to the number of their entries. */
+static uint64_t join_choose(index_key_layout *key, uint64_t max_pairs, uint64_t *sum){
   index_run *plain[INDEX_ROOM_RUNS];
   uint32_t num_plain = 0, num_taken = 0, i;
   uint64_t before = 0, taken = 0;
@@ -160,7 +160,10 @@ static uint64_t join_choose(index_key_layout *key, uint64_t max_pairs){
     const uint64_t next = plain[i]->num_pairs;
     const int is_needed = key->num_runs - i>=INDEX_MAX_RUNS;
     if( before + next>max_pairs && !is_needed ) break;
-    if( is_needed || (i>0 && next<JOIN_FACTOR*before) ) num_taken = i + 1;
+    if( is_needed || (i>0 && next<JOIN_FACTOR*before) ){
+      num_taken = i + 1;
+      *sum = before + next;
+    }
     before += next;
   }
   for(i=0; num_taken>1 && i<num_taken; i++) taken |= (uint64_t)1 << (plain[i] - key->runs);
@@ -191,16 +194,13 @@ int bloom_index_join(const index_column *column, uint64_t num_merged){
     uint64_t sum = 0;
     uint32_t end_block = 1;
     int is_spread;
-    taken = join_choose(key, has_spread ? at_once : UINT64_MAX);
+    taken = join_choose(key, has_spread ? at_once : UINT64_MAX, &sum);
     if( taken==0 ) break;
+    is_spread = sum>at_once && !has_spread;
     for(i=0; i<key->num_runs; i++){
       if( !(taken >> i & 1) ) continue;
-      sum += key->runs[i].num_pairs;
       if( key->runs[i].end_block>end_block ) end_block = key->runs[i].end_block;
-    }
-    is_spread = sum>at_once && !has_spread;
-    for(i=0; is_spread && i<key->num_runs; i++){
-      if( taken >> i & 1 ) key->runs[i].role = INDEX_RUN_SOURCE;
+      if( is_spread ) key->runs[i].role = INDEX_RUN_SOURCE;
     }
     rc = bloom_index_run_add(column, end_block, &target);
     if( rc==SQLITE_OK && is_spread ) target->role = INDEX_RUN_TARGET;
