@@ -74,7 +74,6 @@ int bloom_index_spans_read(bloom_index *index, const index_layout *layout,
     spans = *result = index->spans[generation->place] = bloom_malloc_zeros(sizeof(*spans));
     if( spans==NULL ) return SQLITE_NOMEM;
   }
-  spans->place = generation->place;
   spans->shift = generation->shift;
   spans->num_spans = 0;
   spans->shifts = 0;
@@ -101,7 +100,6 @@ int bloom_index_spans_read(bloom_index *index, const index_layout *layout,
     rc = spans->num_spans==generation->num_spans && spans->hash==generation->spans_hash ? SQLITE_OK
       : SQLITE_CORRUPT_VTAB;
   }
-  spans->num_written = spans->num_spans;
   if( rc!=SQLITE_OK ) spans->hash = ~generation->spans_hash; /* to be read again */
   return rc;
 }
@@ -147,14 +145,16 @@ int bloom_index_spans_add(index_spans *spans, sqlite3_int64 id, uint32_t *block)
   return rc;
 }
 
-int bloom_index_spans_write(bloom_index *index, index_spans *spans, index_generation *generation){
-  uint32_t row = spans->num_written/INDEX_SPANS_PER_ROW, i;
+int bloom_index_spans_write(bloom_index *index, index_generation *generation){
+  const index_spans *spans = index->spans[generation->place];
+  const uint32_t num_written = generation->num_spans;
+  uint32_t row = num_written/INDEX_SPANS_PER_ROW, i;
   sqlite3_stmt *write = NULL;
-  int rc = SQLITE_OK;
-  assert( spans->num_written<=spans->num_spans && spans->place==generation->place );
+  int rc;
+  assert( spans && num_written<=spans->num_spans );
   generation->num_spans = spans->num_spans;
   generation->spans_hash = spans->hash;
-  if( spans->num_written==spans->num_spans ) return SQLITE_OK;
+  if( num_written==spans->num_spans ) return SQLITE_OK;
   rc = bloom_sql_prepare(index->connection, &write, "INSERT OR REPLACE INTO \"%w\".\"%w_spans\""
                          "(rowid, data) VALUES (?1, ?2)", index->schema, index->name);
   for(; rc==SQLITE_OK && row*INDEX_SPANS_PER_ROW<spans->num_spans; row++){
@@ -166,13 +166,12 @@ int bloom_index_spans_write(bloom_index *index, index_spans *spans, index_genera
       bloom_store64_le(bytes + (size_t)SPAN_BYTES*i, (uint64_t)span.key);
       bytes[SPAN_BYTES*i + 8] = (uint8_t)span.shift;
     }
-    sqlite3_bind_int64(write, 1, spans->place*SPANS_OF_PLACE + 1 + row);
+    sqlite3_bind_int64(write, 1, generation->place*SPANS_OF_PLACE + 1 + row);
     rc = sqlite3_bind_blob(write, 2, bytes, (int)(SPAN_BYTES*num_of_row), SQLITE_TRANSIENT);
     if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, write);
     if( rc==SQLITE_DONE ) rc = sqlite3_reset(write);
   }
   sqlite3_finalize(write);
-  if( rc==SQLITE_OK ) spans->num_written = spans->num_spans;
   return rc;
 }
 

@@ -132,7 +132,7 @@ typedef struct index_span {
 
 /* The spans of a generation, in the order of their numbers. */
 typedef struct index_spans {
-  uint32_t place, num_spans, num_written;
+  uint32_t num_spans;
   uint32_t shift;  /* of those that are added */
   uint64_t shifts; /* of all: a bit for each that a span has */
   uint64_t hash;
@@ -164,8 +164,8 @@ int bloom_index_spans_divide(index_spans *spans, sqlite3_int64 id, uint32_t shif
 ** the first one with a larger shift. */
 uint32_t bloom_index_spans_find(const index_spans *spans, uint32_t shift, sqlite3_int64 key);
 
-/* Writes spans that were added, and sets the generation's number of spans and their hash. */
-int bloom_index_spans_write(bloom_index *index, index_spans *spans, index_generation *generation);
+/* Writes spans that were added to those that the generation has, and sets their number and hash. */
+int bloom_index_spans_write(bloom_index *index, index_generation *generation);
 
 void bloom_index_spans_free(bloom_index *index);
 

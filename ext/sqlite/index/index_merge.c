@@ -335,14 +335,12 @@ static int merge_finish(index_merge_state *merge){
   bloom_index *index = merge->index;
   index_layout *layout = &merge->layout;
   int i, key, rc = merge_flush(merge, 1);
-  for(key=0; key<index->config.num_keys && rc==SQLITE_OK; key++){
-    for(i=0; i<layout->num_generations && rc==SQLITE_OK; i++){
+  for(i=0; i<layout->num_generations && rc==SQLITE_OK; i++){
+    for(key=0; key<index->config.num_keys && rc==SQLITE_OK; key++){
       const index_column column = merge_column(merge, i, key);
       rc = bloom_index_join(&column, merge->generations[i].keys[key].num_written);
     }
-  }
-  for(i=0; i<layout->num_generations && rc==SQLITE_OK; i++){
-    rc = bloom_index_spans_write(index, merge->generations[i].spans, &layout->generations[i]);
+    if( rc==SQLITE_OK ) rc = bloom_index_spans_write(index, &layout->generations[i]);
   }
   if( rc==SQLITE_OK ) rc = bloom_index_layout_write(index, layout);
   if( rc==SQLITE_OK && layout->has_covered ){
