@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "../debug.h"
-#include "../numeric.h"
 
 /* The number of hashes in a batch: so many that a call of the kernel is cheap, so few that the
 ** processor begins a batch while it still sets the bits of the last one. */

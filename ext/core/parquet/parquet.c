@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-
 #define PARQUET_BLOCK_BITS 256
 _Static_assert(PARQUET_BLOCK_BITS==8*BLOOM_SPLIT_BLOCK_BYTES, "a block is its words");
 
@@ -29,8 +28,8 @@ size_t bloom_parquet_put_header(uint64_t num_blocks,
 static bloom_shape parquet_shape_of(uint64_t num_blocks){
   uint8_t header[BLOOM_PARQUET_MAX_HEADER_BYTES];
   return (bloom_shape){
-    .num_bytes = bloom_parquet_put_header(num_blocks,
-                                          header) + (size_t)num_blocks * BLOOM_SPLIT_BLOCK_BYTES,
+    .num_bytes = bloom_parquet_put_header(num_blocks, header)
+               + (size_t)num_blocks * BLOOM_SPLIT_BLOCK_BYTES,
     .num_bits = num_blocks * PARQUET_BLOCK_BITS,
     .num_slots = num_blocks,
     .num_probes = BLOOM_SPLIT_BLOCK_WORDS,

@@ -10,7 +10,6 @@
 ** all hashes are kept to the end.  Where handles have run out, or the application has SQLite write
 ** REALs with fewer than 15 digits, the result is NULL: every key may be there.
 */
-#include <string.h>
 
 #include "../../core/parquet/parquet.h"
 #include "../connection.h"

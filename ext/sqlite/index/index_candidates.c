@@ -10,7 +10,6 @@
 #include "index_source.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "../../core/numeric.h"
 

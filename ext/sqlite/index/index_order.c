@@ -19,8 +19,6 @@
 #include "index_source.h"
 #include "index_values.h"
 
-#include <string.h>
-
 /* Rows of the first slice.  Tests set less. */
 #ifndef INDEX_SLICE_ROWS
 # define INDEX_SLICE_ROWS 64.0

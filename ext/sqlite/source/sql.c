@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "../../core/debug.h"
-#include "../errors.h"
 #include "../key.h"
 
 /* -- Tokens --------------------------------------------------------------------------------- */

@@ -11,8 +11,6 @@
 */
 #include "vtab_int.h"
 
-#include <string.h>
-
 #include "../../core/parquet/parquet.h"
 #include "../handle.h"
 
