@@ -260,6 +260,8 @@ TEST(seeks_find_what_a_search_of_all_finds){
           if( found>=end ){
             assert_int_equal(row.num_blocks, 0);
             assert_int_equal(bloom_entries_next(&row), 0);
+            /* Past the last list there is none, also of an id that was passed. */
+            assert_int_equal(bloom_entries_seek(&row, 0), 0);
             break;
           }
           check_list(&of, &row, found, rng_below(&random, 2)==0);
