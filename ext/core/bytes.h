@@ -1,6 +1,6 @@
 /*
-** Reads and writes fixed-width numbers in the byte order of a file, whatever the
-** machine's own is.  Compilers turn each function into one load or store.
+** Reads and writes numbers as bytes.  Fixed-width ones have the byte order of a file, whatever the
+** machine's own is: compilers turn each function into one load or store.
 */
 #ifndef BLOOM_CORE_BYTES_H
 #define BLOOM_CORE_BYTES_H
@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "numeric.h"
 
 static inline uint32_t bloom_load32_le(const uint8_t *p){
   return (uint32_t)p[0] | (uint32_t)p[1]<<8 | (uint32_t)p[2]<<16 | (uint32_t)p[3]<<24;
@@ -78,6 +80,39 @@ static inline size_t bloom_varint64_write(uint64_t value, uint8_t *bytes){
   for(; value>=0x80; value>>=7) bytes[num_bytes++] = (uint8_t)(value | 0x80);
   bytes[num_bytes++] = (uint8_t)value;
   return num_bytes;
+}
+
+/* -- Decimal text ----------------------------------------------------------- */
+
+/* Room for an integer's text: -9223372036854775808 has 20 bytes, and up to three words are
+** written. */
+#define BLOOM_DECIMAL_MAX_BYTES 24
+
+/* Writes value's text, as SQL's CAST(x AS TEXT) returns it, to the end of room, without a
+** terminator.  Returns where it begins, and sets *num_bytes to its length, 1..20.  Of eight digits,
+** the first in the lowest byte, two numbers of four are split into four of two, and those into
+** eight.  x*10486 >> 20 is x / 100 below 10^4, x*103 >> 10 is x / 10 below 100. */
+static inline const uint8_t *bloom_decimal(int64_t value, uint8_t room[BLOOM_DECIMAL_MAX_BYTES],
+                                           size_t *num_bytes){
+  /* Negated as unsigned: -INT64_MIN does not fit in int64_t. */
+  uint64_t rest = value<0 ? 0 - (uint64_t)value : (uint64_t)value, digits;
+  size_t begin = BLOOM_DECIMAL_MAX_BYTES;
+  do{
+    const uint32_t eight = (uint32_t)(rest % 100000000);
+    const uint64_t fours = eight / 10000 | (uint64_t)(eight % 10000) << 32;
+    const uint64_t hundreds = fours * 10486 >> 20 & 0x0000007f0000007fu;
+    const uint64_t twos = hundreds | (fours - 100*hundreds) << 16;
+    const uint64_t tens = twos * 103 >> 10 & 0x000f000f000f000fu;
+    digits = tens | (twos - 10*tens) << 8;
+    begin -= 8;
+    bloom_store64_le(room + begin, digits + 0x3030303030303030u);
+    rest /= 100000000;
+  }while( rest );
+  /* The zeros in front of the first other digit, or of the last. */
+  begin += bloom_num_low_zeros64(digits | (uint64_t)1 << 56) / 8;
+  if( value<0 ) room[--begin] = '-';
+  *num_bytes = BLOOM_DECIMAL_MAX_BYTES - begin;
+  return room + begin;
 }
 
 /* -- Vector code ------------------------------------------------------------ */

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "../core/bytes.h"
-#include "../core/decimal.h"
 
 bloom_key_kind bloom_real_key_of(double value, bloom_key *key){
   if( bloom_real_is_integer(value, &key->integer) ) return BLOOM_KEY_INTEGER;

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../../ext/core/decimal.h"
 #include "../../ext/core/leveldb/leveldb.h"
 
 #define NUM_RANDOM 2000000u

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../ext/core/decimal.h"
 #include "../../ext/core/encodings.h"
 #include "../../ext/core/leveldb/leveldb.h"
 

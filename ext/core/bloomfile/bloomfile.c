@@ -7,7 +7,6 @@
 
 #include "../bytes.h"
 #include "../debug.h"
-#include "../decimal.h"
 #include "../numeric.h"
 #include "../hash.h"
 

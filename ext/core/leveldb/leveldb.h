@@ -16,7 +16,6 @@
 
 #include "../bytes.h"
 #include "../debug.h"
-#include "../decimal.h"
 #include "../filter.h"
 #include "sizing.h"
 

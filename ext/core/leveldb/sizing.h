@@ -76,7 +76,6 @@ double bloom_modelled_keys(const bloom_shape *shape, uint64_t bits_set);
 ** ones, but for one size in 30 with 16,000 to 120,000 keys (up to 1.35 times as much) and one in
 ** 200 with others.  At most 6 % and 0.4 bits more are taken than the smallest size with that rate,
 ** and about a bit more of one number of keys in a thousand.
-** With 20 to 30 keys the real rate is up to 1.2 times what was asked for, with fewer up to 5 times.
 */
 uint32_t bloom_min_bits_per_key_x10(double fpr, uint64_t num_keys, double *best_fpr);
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "../decimal.h"
+#include "../bytes.h"
 
 /* -- The type ------------------------------------------------------------------ */
 

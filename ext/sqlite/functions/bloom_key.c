@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "../../core/bytes.h"
-#include "../../core/decimal.h"
 #include "../../core/parquet/decimal_key.h"
 #include "../../core/hash.h"
 #include "../errors.h"

@@ -4,7 +4,7 @@
 */
 #include <string.h>
 
-#include "../../core/decimal.h"
+#include "../../core/bytes.h"
 #include "../../core/encodings.h"
 #include "../../core/hash.h"
 #include "../connection.h"
