@@ -1,24 +1,22 @@
 """Beside the table's own indexes: what a random query costs on the index, and on the table that has the same own indexes.
 
-    python3 test/index/beside.py [--load ./bloom] [--queries 200] [--seed N] [--rows 6000] [--only KIND] [--verbose]
+    python3 test/index/beside.py [--load ./bloom] [--queries 200] [--seed N] [--rows 6000]
 
 Rows are compared, and SQLite's steps, those of inner statements among them: the progress handler counts them all.  A query
 may take SHARE times as many as on the table, SOME more to plan it, and OF_LOOK_UP more where a join looks for each row:
 a statement that begins, binds, searches and ends, and the version of the schema, where the table moves a cursor.
---verbose prints the worst of each kind.
 
 Not among the kinds, since SQLite tells a virtual table nothing of them, so that all rows are read: min() of a column that
 may be NULL (it asks for no order).  Nor is an order by id beside a range of another index, as `WHERE ts > ? ORDER BY id LIMIT 1`:
 which of the two is searched is a guess, of SQLite's too.
 """
-import argparse
 import random
 import re
 import sqlite3
 import sys
 
 from log import command, steps_of  # the first: it finds the others
-from cases import as_sql, connect, sum_up
+from cases import arguments, as_sql, connect, sum_up
 
 
 SHARE = 3
@@ -185,14 +183,7 @@ def numbers(db, r, num_queries):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--load", default="./bloom")
-    parser.add_argument("--queries", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=5)
-    parser.add_argument("--rows", type=int, default=6000)
-    parser.add_argument("--only")
-    parser.add_argument("--verbose", action="store_true")
-    options = parser.parse_args()
+    options = arguments(queries=200, seed=5, rows=6000)
     r = random.Random(options.seed)
     dbs = []
     for is_analyzed in False, True:
@@ -202,12 +193,10 @@ def main():
         make(db, r, options.rows, is_analyzed)
         db.execute("SELECT (SELECT id FROM by_trace LIMIT 1), (SELECT id FROM by_more LIMIT 1)")  # what the first query looks at
         dbs.append(db)
-    failed, worst = 0, {}
+    failed = 0
     for number in range(-len(FOUND), options.queries):
         kind = list(KINDS)[number % len(KINDS)] if number >= 0 else "ordered"
         db, query = r.choice(dbs) if number >= 0 else dbs[1], Query(r, options.rows, r.choice(KINDS[kind]) if number >= 0 else FOUND[number])
-        if options.only and kind != options.only:
-            continue
         index = r.choice(["by_trace", "by_more"])
         wanted, most = steps_of(db, query.sql.format(t="log"), *query.values)
         rows, steps = steps_of(db, query.sql.format(t=index), *query.values)
@@ -225,19 +214,8 @@ def main():
             failed += 1
         elif steps > allowed:
             failed += 1
-            if not options.verbose:
-                print("FAIL: " + text)
-        ratio = steps / allowed
-        worst.setdefault(kind, []).append((ratio, text))
-    if not options.only:
-        failed += numbers(dbs[0], r, options.queries)
-    if options.verbose:
-        for kind in worst:
-            worst[kind].sort(reverse=True)
-            bad = sum(ratio > 1 for ratio, _ in worst[kind])
-            print("%s: %d of %d" % (kind, bad, len(worst[kind])))
-            for ratio, text in worst[kind][:8 if options.only else 3]:
-                print("   %6.2f %s" % (ratio, text))
+            print("FAIL: " + text)
+    failed += numbers(dbs[0], r, options.queries)
     return sum_up(len(FOUND) + 2 * options.queries - failed, failed)
 
 

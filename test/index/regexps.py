@@ -1,6 +1,6 @@
 """Do texts have what their regular expressions require, whoever matches them?
 
-    python3 test/index/regexps.py [--patterns N] [--long] [--engines "NAME;..."] [--seed N]
+    python3 test/index/regexps.py [--patterns N] [--long] [--seed N]
 
 core/entries/regexp.c says which literals a pattern requires.  Patterns are drawn from a grammar that
 reaches each of its rules, with texts for each that match it by one reading or another.  Where an engine
@@ -8,7 +8,6 @@ finds a match, the text must have all literals of one term.  Engines: Python's r
 SQLite's shell; with --long PCRE2 (characters and bytes), ICU, Perl, JavaScript, POSIX's extended
 expressions (the C library's), Oniguruma and Java, those that are installed.
 """
-import argparse
 import ctypes
 import json
 import os
@@ -21,7 +20,7 @@ import tempfile
 import warnings
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vtab"))
-from cases import sum_up  # noqa: E402
+from cases import arguments, sum_up  # noqa: E402
 
 TEXTS = 10  # of a pattern
 PART, BEGINNING, END = 4, 5, 6  # bloom_needle_kind
@@ -208,9 +207,9 @@ class Regexp(ctypes.Structure):
 
 
 class Reader:
-    def __init__(self, source="ext/core/entries/regexp.c"):
+    def __init__(self):
         path = os.path.join(tempfile.mkdtemp(), "regexp.so")
-        subprocess.run([os.environ.get("CC", "cc"), "-std=c11", "-O1", "-fPIC", "-shared", "-Iext/core/entries", source, "ext/core/entries/texts.c",
+        subprocess.run([os.environ.get("CC", "cc"), "-std=c11", "-O1", "-fPIC", "-shared", "-Iext/core/entries", "ext/core/entries/regexp.c", "ext/core/entries/texts.c",
                         "-o", path], check=True)
         self.library = ctypes.CDLL(path)
         shutil.rmtree(os.path.dirname(path))
@@ -469,20 +468,12 @@ def engines(is_long):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--patterns", type=int)
-    parser.add_argument("--long", action="store_true")
-    parser.add_argument("--engines")
-    parser.add_argument("--reader", default="ext/core/entries/regexp.c")
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    grammar, reader = Grammar(random.Random(options.seed)), Reader(options.reader)
-    pairs = [grammar.draw() for _ in range(options.patterns or (20000 if options.long else 4000))]
+    options = arguments(patterns=4000, long=False)
+    grammar, reader = Grammar(random.Random(options.seed)), Reader()
+    pairs = [grammar.draw() for _ in range(options.patterns)]
     required = [[reader.required(pattern, flags) for pattern, _ in pairs] for flags in range(4)]
     num_passed = num_failed = 0
     for name, flags, match in engines(options.long):
-        if options.engines and name not in options.engines.split(";"):
-            continue
         if match is None:
             print("note: %s is not installed" % name)
             continue

@@ -437,7 +437,7 @@ def reason_of(status):
 def arguments(**defaults):
     """The options of a test that draws at random: --load, --seed and these."""
     parser = argparse.ArgumentParser()
-    for name, default in dict(load="./bloom", seed=1, **defaults).items():
+    for name, default in {"load": "./bloom", "seed": 1, **defaults}.items():
         kind = {"action": "store_true"} if default is False else {"type": type(default), "default": default}
         parser.add_argument("--" + name, **kind)
     return parser.parse_args()
