@@ -386,12 +386,13 @@ int bloom_obstacles_refuse(bloom_follower follower, char *where, int is_create){
   sqlite3_str *names, *cure, *sql;
   char *names_text, *cure_text;
   sqlite3_stmt *row;
-  int i, num_obstacles = 0, rc;
+  int num_obstacles = 0, rc;
   if( where==NULL ) return SQLITE_NOMEM;
   sql = sqlite3_str_new(follower.connection->db);
   sqlite3_str_appendf(sql, "SELECT type, name, tbl_name, sql FROM \"%w\".sqlite_master"
                            " WHERE (%z)", follower.schema, where);
   if( follower.num_triggers ){
+    int i;
     sqlite3_str_appendf(sql, " OR (type = 'trigger' AND (tbl_name = '%q%s' COLLATE NOCASE"
                              " OR name COLLATE NOCASE IN ('%q_guard'", follower.name,
                         follower.written, follower.name);

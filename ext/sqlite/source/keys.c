@@ -177,7 +177,7 @@ int bloom_hashes_of_key(
 ){
   const uint8_t *bytes;
   size_t num_bytes;
-  int i, rc;
+  int rc;
   hashes->num_hashes = hashes->is_maybe = hashes->is_invalid = 0;
   if( rules->num_columns<2 ){
     bloom_equality rule = {BLOOM_COLUMN_NONE, BLOOM_COLLATION_BINARY};
@@ -193,6 +193,7 @@ int bloom_hashes_of_key(
     return SQLITE_OK;
   }
   if( key.parts ){
+    int i;
     for(i=0; i<rules->num_columns; i++){
       if( sqlite3_value_type(key.parts[i])==SQLITE_NULL ) return SQLITE_OK;
     }

@@ -57,13 +57,14 @@ static int find_source_table(
 ){
   sqlite3_stmt *row;
   const char *sql = NULL;
-  bloom_token token;
-  int is_table = 0, is_view = 0, depth = 0, rc = bloom_sql_row(follower.connection, &row,
+  int is_table = 0, is_view = 0, rc = bloom_sql_row(follower.connection, &row,
     "SELECT name, rootpage IS NOT 0, type = 'view', sql FROM \"%w\".sqlite_master"
     " WHERE type IN ('table', 'view') AND name = %Q COLLATE NOCASE", follower.schema, table);
   const int is_there = rc==SQLITE_ROW;
   *is_strict = 0;
   if( is_there ){
+    bloom_token token;
+    int depth = 0;
     is_table = sqlite3_column_int(row, 1);
     is_view = sqlite3_column_int(row, 2);
     rc = bloom_sql_copy_text(row, 0, &source->name);
@@ -218,7 +219,6 @@ int bloom_source_prepare_default(
 ){
   static const char digits[] = "0123456789abcdefABCDEFxX"; /* a name of these is no column */
   const bloom_token first = bloom_token_first(sql ? sql : "null");
-  bloom_token token, last = {.kind = 0};
   char *text = NULL;
   int rc;
   *row = NULL;
@@ -229,6 +229,7 @@ int bloom_source_prepare_default(
     sqlite3_free(word);
   }else{
     /* It is constant if its tokens name no column, and call no function. */
+    bloom_token token, last = {.kind = 0};
     for(token=first; token.num_chars; token=bloom_token_after(token)){
       if( token.kind=='a' ? strspn(token.text, digits)<token.num_chars
           && !bloom_token_is(token, "true") && !bloom_token_is(token, "false")
