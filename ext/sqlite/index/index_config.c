@@ -69,13 +69,15 @@ static void record_expect(index_record *record, int is_good){
 
 /* Reads or writes bytes; if they are not there, they are read as 0. */
 static void record_bytes(index_record *record, uint8_t *bytes, size_t num_bytes){
-  const int has_bytes = record->out || (record->rc==SQLITE_OK
-                                        && (size_t)(record->end - record->next)>=num_bytes);
-  record_expect(record, has_bytes);
-  if( record->out ) sqlite3_str_append(record->out, (const char *)bytes, (int)num_bytes);
-  else if( has_bytes ) memcpy(bytes, record->next, num_bytes);
-  else memset(bytes, 0, num_bytes);
-  if( record->out==NULL && has_bytes ) record->next += num_bytes;
+  if( record->out ){
+    sqlite3_str_append(record->out, (const char *)bytes, (int)num_bytes);
+    return;
+  }
+  memset(bytes, 0, num_bytes);
+  record_expect(record, (size_t)(record->end - record->next)>=num_bytes);
+  if( record->rc!=SQLITE_OK ) return;
+  memcpy(bytes, record->next, num_bytes);
+  record->next += num_bytes;
 }
 
 static void record_u32(index_record *record, uint32_t *number){
