@@ -107,9 +107,7 @@ static int sample_rows(bloom_index *index, index_rows *rows){
     num_read += of_place;
     for(shift=0; shift<=MAX_SHIFT && of_place>0; shift++){
       /* If blocks have more rows than were read, their number follows from the ids' distance. */
-      const double range = (double)last - (double)first + 1;
-      const double of_block = (double)((uint64_t)1 << shift);
-      const double by_range = range/of_block;
+      const double by_range = ((double)last - (double)first + 1) / (double)((uint64_t)1 << shift);
       num_blocks[shift] += distinct[shift]<4 && by_range<distinct[shift] && of_place==SAMPLE_ROWS
         ? by_range : distinct[shift];
     }
@@ -161,12 +159,11 @@ static int sample_texts(bloom_index *index, const index_rows *rows, uint32_t shi
   return rc;
 }
 
-/* Chooses the lists of all LIKE columns for a shift, and sets *density to the highest of theirs.
+/* Chooses the lists of all LIKE columns for the shift, and sets *density to the highest of theirs.
 ** With sample = NULL all classes get the same cut. */
-static int sample_lists(bloom_index *index, const index_rows *rows, uint32_t shift,
-                        uint32_t num_places, index_choice *choice, bloom_lists_sample *sample,
-                        double *density){
-  const double num_blocks = rows->num_rows/rows->per_block[shift] + 1;
+static int sample_lists(bloom_index *index, const index_rows *rows, uint32_t num_places,
+                        index_choice *choice, bloom_lists_sample *sample, double *density){
+  const double num_blocks = rows->num_rows/rows->per_block[choice->shift] + 1;
   int i, rc = SQLITE_OK;
   *density = 0;
   for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
@@ -178,7 +175,7 @@ static int sample_lists(bloom_index *index, const index_rows *rows, uint32_t shi
       bloom_lists_even(choice->lists[i], BLOOM_LISTS_EVEN_CUT);
       continue;
     }
-    rc = sample_texts(index, rows, shift, i, num_places, sample);
+    rc = sample_texts(index, rows, choice->shift, i, num_places, sample);
     if( rc!=SQLITE_OK ) break;
     estimate = bloom_lists_choose(sample, (uint64_t)num_blocks, BLOOM_LISTS_TARGET,
                                   choice->lists[i]);
@@ -200,15 +197,14 @@ static int sample_shift_and_lists(bloom_index *index, const index_rows *rows,
   }
   while( sample && rc==SQLITE_OK && choice->shift<MAX_SHIFT
         && rows->per_block[choice->shift]*rows->bytes_per_row<TEXT_BLOCK_MAX_BYTES/2 ){
-    rc = sample_lists(index, rows, choice->shift, SAMPLE_SHIFT_PLACES, choice, sample, &density);
+    rc = sample_lists(index, rows, SAMPLE_SHIFT_PLACES, choice, sample, &density);
     if( density<=SAMPLE_MAX_DENSITY ) break;
     choice->shift++;
   }
   num_places = SAMPLE_TEXT_BYTES / (rows->per_block[choice->shift]*rows->bytes_per_row);
   if( num_places>SAMPLE_TEXT_PLACES ) num_places = SAMPLE_TEXT_PLACES;
   if( rc==SQLITE_OK ){
-    rc = sample_lists(index, rows, choice->shift, (uint32_t)num_places + 1, choice, sample,
-                      &density);
+    rc = sample_lists(index, rows, (uint32_t)num_places + 1, choice, sample, &density);
   }
   sqlite3_free(sample);
   return rc;
