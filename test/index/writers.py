@@ -174,6 +174,7 @@ def texts_grow(files, num_changed):
 REFUSALS = {
     "the first row of entries": "BEFORE INSERT ON log_index_entries1",
     "a later one": "BEFORE INSERT ON log_index_entries1 WHEN (SELECT count(*) FROM log_index_entries1) > 0",
+    "the first row of zones": "BEFORE INSERT ON log_index_zones2",
     "the spans": "BEFORE INSERT ON log_index_spans",
     "the state": "BEFORE UPDATE OF layout ON log_index_state",
 }
@@ -182,7 +183,7 @@ REFUSALS = {
 @each(REFUSALS)
 def a_merge_is_refused(files, when):
     db = files.connect()
-    execute(db, "CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT)", "CREATE VIRTUAL TABLE log_index USING bloom_index(log, k)")
+    execute(db, "CREATE TABLE log(id INTEGER PRIMARY KEY, k TEXT)", "CREATE VIRTUAL TABLE log_index USING bloom_index(log, k, k RANGE)")
     db.execute("INSERT INTO log WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < %d) SELECT i, 'key' || i FROM c" % NUM_ROWS)
     db.execute("CREATE TRIGGER refusal %s BEGIN SELECT RAISE(ABORT, 'refused'); END" % when)
     for verb in "INSERT", "INSERT OR FAIL", "INSERT OR IGNORE":

@@ -128,7 +128,9 @@ static int merge_add_entries(index_merge_state *merge, int generation, uint32_t 
       : bloom_index_pairs_add(&key->pairs, block, value);
     merge->num_bytes += bloom_index_pairs_bytes(&key->pairs) - before;
   }
-  return rc==SQLITE_OK && merge->num_bytes>=INDEX_MAX_BYTES ? merge_flush(merge, 0) : rc;
+  if( rc==SQLITE_OK && merge->num_bytes>=INDEX_MAX_BYTES ) rc = merge_flush(merge, 0);
+  merge_keep_words(merge, rc);
+  return rc;
 }
 
 /* Adds a span of smaller blocks at an id, and again the rows of the span that were added before. */
@@ -148,7 +150,6 @@ static int merge_divide(index_merge_state *merge, int generation, sqlite3_int64 
     rc = bloom_index_spans_add(of->spans, sqlite3_column_int64(rows, 0), &block);
     if( rc==SQLITE_OK ) rc = merge_add_entries(merge, generation, block, rows);
   }
-  merge_keep_words(merge, rc);
   return bloom_sql_end(rows, rc);
 }
 
@@ -257,7 +258,6 @@ static int merge_changed_rows(index_merge_state *merge, sqlite3_int64 *num_left)
     merge->done_until = id;
     --*num_left;
   }
-  merge_keep_words(merge, rc);
   sqlite3_finalize(row);
   return bloom_sql_end(ids, rc);
 }
@@ -278,7 +278,6 @@ static int merge_rows_from(index_merge_state *merge, sqlite3_int64 first, sqlite
     if( is_again ) merge->layout.bound = id;
   }
   *are_all = rc==SQLITE_DONE;
-  merge_keep_words(merge, rc);
   return bloom_sql_end(rows, rc);
 }
 
