@@ -4,15 +4,12 @@
 #include "index_merge.h"
 #include "index_source.h"
 
-#include <string.h>
-
 /* == 'merge' and 'rebuild' ============================================================= */
 
 int bloom_index_reset(bloom_index *index){
-  index_layout *layout = sqlite3_malloc64(sizeof(*layout));
+  index_layout *layout = bloom_malloc_zeros(sizeof(*layout));
   int i, rc;
   if( layout==NULL ) return SQLITE_NOMEM;
-  memset(layout, 0, sizeof(*layout));
   layout->num_generations = 1;
   sqlite3_randomness(sizeof(layout->number), &layout->number);
   layout->generations[0].spans_hash = bloom_index_spans_hash(layout->number);

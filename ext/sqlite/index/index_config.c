@@ -430,9 +430,8 @@ static int layout_take_bytes(bloom_index *index, const void *bytes, size_t num_b
   index_record record;
   uint8_t *copy;
   if( kept==NULL ){
-    kept = index->layout = sqlite3_malloc64(sizeof(*kept));
+    kept = index->layout = bloom_malloc_zeros(sizeof(*kept));
     if( kept==NULL ) return SQLITE_NOMEM;
-    memset(kept, 0, sizeof(*kept));
   }
   if( kept->bytes && num_bytes==kept->num_bytes && memcmp(bytes, kept->bytes, num_bytes)==0
      && kept->num_keys==index->config.num_keys ) return SQLITE_OK;
