@@ -1,8 +1,8 @@
 /*
 ** Hashes of the values of a followed column: whenever `column = value` is true, whatever column or
 ** literal the value comes from, one of the hashes that it is looked for by is one of those that the
-** column's value is stored by.  bloom_filter() has another rule (../equal_keys.h): here the
-** affinity and the collation of the column are known, so a value is stored by one hash or two;
+** column's value is stored by.  bloom_filter() has another rule (../functions/bloom_filter.c): here
+** the affinity and the collation of the column are known, so a value is stored by one hash or two;
 ** there neither is known, and each value has a hash for every way in which it may be compared.
 **
 **   stored       by its key: TEXT with its collation undone; a TEXT that is a number has that
