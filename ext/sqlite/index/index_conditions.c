@@ -224,12 +224,12 @@ static int conditions_can_omit(const bloom_index *index, sqlite3_index_info *inf
   const struct sqlite3_index_constraint *all = info->aConstraint;
   const index_group group = index_group_of(condition->kind);
   char affinity;
-  int i;
   if( condition->is_unpassed || condition->is_list || condition->is_end ) return 0;
   /* A pattern that is a BLOB means other characters in UTF-16, so it is not passed.  SQLite filters
   ** by the ends that it makes of a pattern: if this were omitted in an ON clause, an outer join
   ** would lose its rows. */
   if( index_is_pattern(condition->kind) ){
+    int i;
     for(i=0; i<info->nConstraint; i++){
       if( all[i].iColumn==all[number].iColumn
        && (all[i].op==SQLITE_INDEX_CONSTRAINT_GE
