@@ -30,6 +30,7 @@
 #include "index_source.h"
 #include "index_values.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* -- Forms --------------------------------------------------------------------------------- */
@@ -340,9 +341,9 @@ static void numbers_add(index_list *list, sqlite3_int64 digits){
 /* Sets *list to the beginnings of texts that equal a number, but of those that begin with a blank,
 ** a sign, a point or 0.  Of 0 and infinity they are all digits: '5e-400' is 0. */
 static int numbers_list(index_list *list, double number){
+  const sqlite3_int64 first = 100000000; /* the least number of NUMBERS_DIGITS digits */
   char text[NUMBERS_DIGITS + 16];
-  sqlite3_int64 digits = 0, first = 1;
-  int i;
+  sqlite3_int64 digits;
   if( number<0 ) number = -number;
   bloom_index_list_free(list);
   list->prefixes = sqlite3_malloc64(sizeof(list->prefixes[0]) * 9*NUMBERS_DIGITS);
@@ -356,10 +357,7 @@ static int numbers_list(index_list *list, double number){
   }
   /* 1.23456789e+05 */
   sqlite3_snprintf(sizeof(text), text, "%.*e", NUMBERS_DIGITS - 1, number);
-  for(i=0; text[i]!='e' && text[i]; i++){
-    if( text[i]!='.' ) digits = 10*digits + (text[i] - '0');
-  }
-  for(i=1; i<NUMBERS_DIGITS; i++) first *= 10;
+  digits = first*(text[0] - '0') + strtoll(text + 2, NULL, 10);
   /* A text of more digits may begin with those of the number below, and of that above, since digits
   ** are rounded. */
   numbers_add(list, digits);
