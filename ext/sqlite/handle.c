@@ -174,18 +174,3 @@ const bloom_filter *bloom_filter_arg_or_fail(sqlite3_context *context, const cha
   }
   return filter;
 }
-
-const bloom_filter *bloom_changeable_filter_or_fail(sqlite3_context *context, const char *function,
-                                                    sqlite3_value *value, sqlite3_value *next,
-                                                    int needs_add, bloom_filter *storage){
-  const bloom_filter *filter = bloom_filter_arg_or_fail(context, function, value, next, storage);
-  const char *reason;
-  if( filter==NULL ) return NULL;
-  reason = filter->encoding->readonly_reason ? filter->encoding->readonly_reason(filter) : NULL;
-  if( needs_add && filter->encoding->add==NULL ) reason = filter->encoding->why_no_add;
-  if( reason==NULL ) return filter;
-  bloom_fail(context,
-             "%s(): argument 1 (filter) must be a filter that keys can be added to; the filter is "
-             "%s", function, reason);
-  return NULL;
-}

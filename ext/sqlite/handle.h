@@ -110,10 +110,4 @@ const bloom_filter *bloom_filter_arg_or_fail(sqlite3_context *context, const cha
                                              sqlite3_value *value, sqlite3_value *next,
                                              bloom_filter *storage);
 
-/* Does what bloom_filter_arg_or_fail() does, and fails, with the encoding's reason, if the filter
-** cannot be merged with others, or, needs_add, if keys cannot be added to it. */
-const bloom_filter *bloom_changeable_filter_or_fail(sqlite3_context *context, const char *function,
-                                                    sqlite3_value *value, sqlite3_value *next,
-                                                    int needs_add, bloom_filter *storage);
-
 #endif

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "../core/parquet/parquet.h"
-#include "../core/tuple.h"
 #include "sqlite_api.h"
 
 typedef enum bloom_key_kind {
@@ -170,14 +169,5 @@ static inline int bloom_real_is_whole(double real){
   return real>-BLOOM_MIN_CUT_INTEGER && real<BLOOM_MIN_CUT_INTEGER
       && bloom_real_is_integer(real, &integer);
 }
-
-/* -- Tuples ----------------------------------------------------------------- */
-
-/* Writes the tuple of these values (core/tuple.h) to out, which has room for so many bytes.
-** SQLITE_OK with *num_bytes set to the size of the tuple, 0 if a value is NULL, for then there is
-** no tuple.  If the size is above the room the tuple is incomplete, and a second call with room for
-** *num_bytes writes it.  SQLITE_NOMEM: no memory to convert a value. */
-int bloom_tuple_write(int num_values, sqlite3_value **values, uint8_t *out, uint64_t room,
-                      uint64_t *num_bytes);
 
 #endif

@@ -150,7 +150,7 @@ int bloom_find_bits_per_key(sqlite3_context *context, bloom_arg arg, const bloom
   uint32_t tenths;
   assert( rate>0 );
   *bits_per_key = rate;
-  if( !bloom_is_rate(rate) ) return SQLITE_OK;
+  if( rate>=1 ) return SQLITE_OK; /* it is bits per key */
   tenths = is_last ? last->tenths
       : size->encoding->min_bits_per_key_x10(rate, num_keys, &best_rate);
   *bits_per_key = tenths / 10.0;
@@ -168,7 +168,7 @@ int bloom_find_bits_per_key(sqlite3_context *context, bloom_arg arg, const bloom
 }
 
 double bloom_least_size(double bits_per_key){
-  return bloom_is_rate(bits_per_key) ? bloom_least_bits_per_key(bits_per_key) : bits_per_key;
+  return bits_per_key<1 ? bloom_least_bits_per_key(bits_per_key) : bits_per_key;
 }
 
 int bloom_find_shape(sqlite3_context *context, bloom_arg arg, const bloom_size_args *size,

@@ -27,10 +27,6 @@ typedef struct bloom_sized_function {
   const bloom_encoding *encoding; /* NULL: a TEXT as the last argument may name it */
 } bloom_sized_function;
 
-static inline int bloom_is_rate(double bits_per_key){
-  return bits_per_key<1;
-}
-
 /* -- Reading one argument ---------------------------------------------------------- */
 
 /* Reads a number in 1..100, or a rate above 0 and below 1; NULL means the default.  SQLITE_OK, or

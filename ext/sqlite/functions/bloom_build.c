@@ -189,6 +189,23 @@ void bloom_empty(sqlite3_context *context, int num_args, sqlite3_value **args){
 
 /* -- bloom_add() ------------------------------------------------------------ */
 
+/* Does what bloom_filter_arg_or_fail() does, and fails, with the encoding's reason, if the filter
+** cannot be merged with others, or, needs_add, if keys cannot be added to it. */
+static const bloom_filter *changeable_filter(sqlite3_context *context, const char *function,
+                                             sqlite3_value *value, sqlite3_value *next,
+                                             int needs_add, bloom_filter *storage){
+  const bloom_filter *filter = bloom_filter_arg_or_fail(context, function, value, next, storage);
+  const char *reason;
+  if( filter==NULL ) return NULL;
+  reason = filter->encoding->readonly_reason ? filter->encoding->readonly_reason(filter) : NULL;
+  if( needs_add && filter->encoding->add==NULL ) reason = filter->encoding->why_no_add;
+  if( reason==NULL ) return filter;
+  bloom_fail(context,
+             "%s(): argument 1 (filter) must be a filter that keys can be added to; the filter is "
+             "%s", function, reason);
+  return NULL;
+}
+
 void bloom_add(sqlite3_context *context, int num_args, sqlite3_value **args){
   bloom_filter storage;
   const bloom_filter *filter;
@@ -201,8 +218,8 @@ void bloom_add(sqlite3_context *context, int num_args, sqlite3_value **args){
     bloom_fail(context, "bloom_add(): argument 1 (filter) is missing");
     return;
   }
-  filter = bloom_changeable_filter_or_fail(context, "bloom_add", args[0],
-                                           num_args>1 ? args[1] : NULL, 1, &storage);
+  filter = changeable_filter(context, "bloom_add", args[0], num_args>1 ? args[1] : NULL, 1,
+                             &storage);
   if( filter==NULL ) return;
   encoding = filter->encoding;
   shape = filter->shape;
@@ -303,7 +320,7 @@ void bloom_merge_step(sqlite3_context *context, int num_args, sqlite3_value **ar
     state->is_missing_one = 1;
     return;
   }
-  filter = bloom_changeable_filter_or_fail(context, "bloom_merge", args[0], NULL, 0, &storage);
+  filter = changeable_filter(context, "bloom_merge", args[0], NULL, 0, &storage);
   if( filter==NULL ) return;
   bloom_fail_code(context, merge_filter(context, state, filter));
 }

@@ -7,6 +7,7 @@
 #include "../../core/bytes.h"
 #include "../../core/encodings.h"
 #include "../../core/hash.h"
+#include "../../core/tuple.h"
 #include "../connection.h"
 #include "../errors.h"
 #include "../handle.h"
@@ -113,6 +114,53 @@ void bloom_open(sqlite3_context *context, int num_args, sqlite3_value **args){
 ** again for the next row. */
 #define SHORT_TUPLE_BYTES 256
 
+/* Writes the tuple of these values (core/tuple.h) to out, which has room for so many bytes.
+** SQLITE_OK with *num_bytes set to the size of the tuple, 0 if a value is NULL, for then there is
+** no tuple.  If the size is above the room the tuple is incomplete, and a second call with room for
+** *num_bytes writes it.  SQLITE_NOMEM: no memory to convert a value. */
+static int write_tuple(int num_values, sqlite3_value **values, uint8_t *out, uint64_t room,
+                       uint64_t *num_bytes){
+  uint64_t end = 0;
+  int i;
+  *num_bytes = 0;
+  for(i=0; i<num_values; i++){
+    const int type = sqlite3_value_type(values[i]);
+    bloom_tuple_tag tag = BLOOM_TUPLE_INTEGER;
+    uint64_t number = 0, begin = end;
+    const void *bytes = NULL;
+    uint32_t length = 0;
+    bloom_key key;
+    if( type==SQLITE_NULL ) return SQLITE_OK;
+    if( type==SQLITE_INTEGER ){
+      number = (uint64_t)sqlite3_value_int64(values[i]);
+    }else if( type!=SQLITE_FLOAT ){
+      tag = type==SQLITE_TEXT ? BLOOM_TUPLE_TEXT : BLOOM_TUPLE_BLOB;
+      bytes = type==SQLITE_TEXT ? sqlite3_value_text(values[i]) : sqlite3_value_blob(values[i]);
+      /* The length last: the call above may have converted the value. */
+      length = (uint32_t)sqlite3_value_bytes(values[i]);
+      /* An empty BLOB has no address. */
+      if( bytes==NULL && (type==SQLITE_TEXT || length>0) ) return SQLITE_NOMEM;
+    }else if( bloom_real_key_of(sqlite3_value_double(values[i]), &key)==BLOOM_KEY_INTEGER ){
+      number = (uint64_t)key.integer;
+    }else{
+      tag = BLOOM_TUPLE_REAL;
+      number = bloom_load64_le(key.bytes);
+    }
+    end += tag<=BLOOM_TUPLE_REAL ? BLOOM_TUPLE_NUMBER_BYTES
+        : BLOOM_TUPLE_HEADER_BYTES + (uint64_t)length;
+    if( end>room ) continue;
+    out[begin] = (uint8_t)tag;
+    if( tag<=BLOOM_TUPLE_REAL ){
+      bloom_store64_le(out + begin + 1, number);
+    }else{
+      bloom_store32_le(out + begin + 1, length);
+      if( length ) memcpy(out + begin + BLOOM_TUPLE_HEADER_BYTES, bytes, length);
+    }
+  }
+  *num_bytes = end;
+  return SQLITE_OK;
+}
+
 void bloom_tuple(sqlite3_context *context, int num_args, sqlite3_value **args){
   uint8_t short_bytes[SHORT_TUPLE_BYTES], *bytes = short_bytes;
   uint64_t num_bytes = 0;
@@ -121,7 +169,7 @@ void bloom_tuple(sqlite3_context *context, int num_args, sqlite3_value **args){
     bloom_fail(context, "bloom_tuple(): argument 1 (value) is missing");
     return;
   }
-  rc = bloom_tuple_write(num_args, args, bytes, sizeof(short_bytes), &num_bytes);
+  rc = write_tuple(num_args, args, bytes, sizeof(short_bytes), &num_bytes);
   if( num_bytes>sizeof(short_bytes) ){
     if( num_bytes>bloom_max_value_bytes(context) ){
       sqlite3_result_error_toobig(context);
@@ -129,7 +177,7 @@ void bloom_tuple(sqlite3_context *context, int num_args, sqlite3_value **args){
     }
     bytes = bloom_malloc_or_fail(context, num_bytes);
     if( bytes==NULL ) return;
-    rc = bloom_tuple_write(num_args, args, bytes, num_bytes, &num_bytes);
+    rc = write_tuple(num_args, args, bytes, num_bytes, &num_bytes);
   }
   sqlite3_result_blob64(context, bytes, num_bytes,
                         bytes==short_bytes ? SQLITE_TRANSIENT : sqlite3_free);

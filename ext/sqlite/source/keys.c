@@ -8,6 +8,7 @@
 #include "../../core/bytes.h"
 #include "../../core/debug.h"
 #include "../../core/parquet/parquet.h"
+#include "../../core/tuple.h"
 #include "../key.h"
 #include "sql.h"
 
