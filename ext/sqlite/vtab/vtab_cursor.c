@@ -151,14 +151,6 @@ static void snapshot_free(vtab_snapshot *snapshot){
   sqlite3_free(snapshot);
 }
 
-/* Looks at the schema again if it has changed since the query began: SQLite lets a statement run on
-** while its own connection drops a trigger.  The journal was just read. */
-static int look_again(bloom_vtab *vtab){
-  if( vtab->checked_compiled==bloom_vtab_num_compiled(vtab) ) return SQLITE_OK;
-  vtab->is_current = 0;
-  return bloom_vtab_open(vtab, BLOOM_VTAB_LOOK_UP);
-}
-
 static int read_snapshot(bloom_vtab *vtab, vtab_snapshot **result){
   const bloom_vtab_layout *layout;
   vtab_snapshot *snapshot;
@@ -175,7 +167,7 @@ static int read_snapshot(bloom_vtab *vtab, vtab_snapshot **result){
     rc = bloom_vtab_count_unmerged(vtab, &snapshot->num_unmerged);
     if( rc==SQLITE_OK ) rc = bloom_vtab_read_journal(vtab, &is_intact);
     if( rc==SQLITE_OK ) rc = bloom_hash_set_copy(&vtab->unmerged.hashes, &snapshot->unmerged);
-    if( rc==SQLITE_OK ) rc = look_again(vtab);
+    if( rc==SQLITE_OK ) rc = bloom_vtab_open(vtab, BLOOM_VTAB_LOOK_UP); /* as it is by now */
     snapshot->doubt = is_intact ? doubt_of_reader(vtab) : BLOOM_VTAB_BROKEN_JOURNAL;
   }
   layout = &snapshot->layout;
@@ -395,7 +387,7 @@ static int look_up(
       *may_contain = bloom_hash_set_has(&vtab->unmerged.hashes, asked.hashes[i]);
     }
     if( rc==SQLITE_OK && !*may_contain ){
-      rc = look_again(vtab);
+      rc = bloom_vtab_open(vtab, BLOOM_VTAB_LOOK_UP); /* as it is by now */
       *may_contain = doubt_of_reader(vtab)!=BLOOM_VTAB_CERTAIN;
     }
   }

@@ -298,7 +298,9 @@ typedef enum bloom_vtab_need {
   BLOOM_VTAB_PLACE,   /* where the filter's tables are */
   BLOOM_VTAB_DOUBT,   /* and whether its answers are certain, by the schema */
   BLOOM_VTAB_LOOK_UP  /* as xBestIndex found it, unless another file may have come under the
-                      ** statement; an authorizer's denial is no error, but maybe */
+                      ** statement, or the journal's was compiled anew, as SQLite lets a statement
+                      ** run on while its own connection drops a trigger; an authorizer's denial is
+                      ** no error, but maybe */
 } bloom_vtab_need;
 
 /* Begins a method, before any of the filter is read or written.  Fails where vtab->schema does not

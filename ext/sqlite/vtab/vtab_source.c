@@ -401,6 +401,7 @@ int bloom_vtab_open(bloom_vtab *vtab, bloom_vtab_need need){
   }
   if( need==BLOOM_VTAB_PLACE ) return SQLITE_OK;
   if( is_look_up && vtab->is_checked && vtab->is_current
+      && vtab->checked_compiled==bloom_vtab_num_compiled(vtab)
       && (vtab->reader || !bloom_database_may_be_swapped(vtab->connection->db, vtab->schema)) ){
     return SQLITE_OK;
   }
