@@ -159,6 +159,17 @@ static int equal_plain_real(double real, uint64_t *hash){
       && real<(double)BLOOM_LARGE_INTEGER;
 }
 
+static int is_large_real(double real){
+  return real>=(double)BLOOM_LARGE_INTEGER || real<=-(double)BLOOM_LARGE_INTEGER;
+}
+
+/* Returns 1 if a REAL may equal INTEGERs beyond 2^53. */
+static int may_be_large_integer(double real){
+  return is_large_real(real) && real>=-TWO_63 && real<=TWO_63;
+}
+
+/* ---- Values: the hashes to store them by or, is_query, to look them up by --------------- */
+
 /* Returns 1 and sets *hash if a value has one hash, to store it and to look it up by, as most
 ** values have: without it a row of bloom_filter() and of a look-up takes 13 to 37 % longer. */
 static inline int has_one_hash(sqlite3_value *value, uint64_t *hash){
@@ -174,17 +185,6 @@ static inline int has_one_hash(sqlite3_value *value, uint64_t *hash){
   }
   return type==SQLITE_FLOAT && equal_plain_real(sqlite3_value_double(value), hash);
 }
-
-static int is_large_real(double real){
-  return real>=(double)BLOOM_LARGE_INTEGER || real<=-(double)BLOOM_LARGE_INTEGER;
-}
-
-/* Returns 1 if a REAL may equal INTEGERs beyond 2^53. */
-static int may_be_large_integer(double real){
-  return is_large_real(real) && real>=-TWO_63 && real<=TWO_63;
-}
-
-/* ---- Values: the hashes to store them by or, is_query, to look them up by --------------- */
 
 static void push_equal_hash(bloom_key_hashes *hashes, uint64_t hash){
   int i;
@@ -202,7 +202,7 @@ static void push_equal_cells(double real, bloom_key_hashes *hashes){
 }
 
 static void push_equal_integer(equal_kinds *kinds, int is_query, int64_t integer,
-                         bloom_key_hashes *hashes){
+                               bloom_key_hashes *hashes){
   push_equal_hash(hashes, bloom_parquet_hash_int64(integer));
   if( !bloom_is_large_integer(integer) ) return;
   if( !is_query ) kinds->has_large_integer = 1;
@@ -210,7 +210,7 @@ static void push_equal_integer(equal_kinds *kinds, int is_query, int64_t integer
 }
 
 static void push_equal_real(equal_kinds *kinds, int is_query, double real,
-                      bloom_key_hashes *hashes){
+                            bloom_key_hashes *hashes){
   int64_t integer;
   if( bloom_real_is_near_integer(real, &integer) ){
     push_equal_hash(hashes, bloom_parquet_hash_int64(integer));
@@ -228,7 +228,7 @@ static void push_equal_real(equal_kinds *kinds, int is_query, double real,
 /* Pushes the hashes of a TEXT.  A TEXT beyond 2^53 that is written as a REAL may be an INTEGER to
 ** versions that read as far as a NUL, which ends at 2^63. */
 static int push_equal_text(equal_kinds *kinds, int is_query, sqlite3_value *value,
-                     bloom_key_hashes *hashes){
+                           bloom_key_hashes *hashes){
   const uint8_t *text = sqlite3_value_text(value);
   const size_t num_bytes = (size_t)sqlite3_value_bytes(value);
   double real;
@@ -255,7 +255,7 @@ static int push_equal_text(equal_kinds *kinds, int is_query, sqlite3_value *valu
 /* Sets *hashes to those to store a value by, and adds its kind to *kinds; or, is_query, to those to
 ** look it up by among keys of these kinds.  SQLITE_OK or SQLITE_NOMEM. */
 static int equal_hashes_of(equal_kinds *kinds, int is_query, sqlite3_value *value,
-                          bloom_key_hashes *hashes){
+                           bloom_key_hashes *hashes){
   const void *bytes;
   size_t num_bytes;
   double real;
@@ -420,8 +420,8 @@ static void give_handle(sqlite3_context *context, const filter_state *state){
   if( bloom_db_has_few_digits(connection->db) ) return; /* NULL */
   if( state==NULL ) state = &without_rows;
   if( find_filter_shape(context, state->queue.num_hashes, &shape)!=SQLITE_OK ) return;
-  rc = bloom_handle_open(connection,
-                         sizeof(equal_kinds) + BLOOM_HANDLE_SLACK + shape.num_bytes, &handle);
+  rc = bloom_handle_open(connection, sizeof(equal_kinds) + BLOOM_HANDLE_SLACK + shape.num_bytes,
+                         &handle);
   if( rc==SQLITE_NOMEM ) sqlite3_result_error_nomem(context);
   if( rc!=SQLITE_OK ) return; /* none left: NULL */
   bytes = bloom_handle_room(handle, sizeof(equal_kinds),
