@@ -249,27 +249,6 @@ static int candidates_keep_blocks(const candidates_query *query,
   return rc;
 }
 
-/* Narrows *blocks by the zones of all conditions together. */
-static int candidates_narrow_by_zones(const candidates_query *query,
-                                      const index_generation *generation,
-                                      index_block_set *blocks){
-  const index_zone_test *tests = query->tests;
-  int i, j, rc = SQLITE_OK;
-  for(i=0; i<query->num_tests && rc==SQLITE_OK; i++){
-    const index_block_set *within = blocks->segments ? blocks : NULL;
-    index_block_set found;
-    for(j=0; tests[j].key!=tests[i].key; j++){}
-    if( j<i ) continue;
-    if( !query->index->config.keys[tests[i].key].is_range ) return SQLITE_CORRUPT_VTAB;
-    rc = bloom_index_blocks_make(&found, generation->num_spans);
-    if( rc==SQLITE_OK ) rc = bloom_index_zones_look_up(query->index, generation, tests[i].key,
-                                                       tests, query->num_tests, within, &found);
-    if( rc==SQLITE_OK ) candidates_take(blocks, &found);
-    bloom_index_blocks_free(&found);
-  }
-  return rc;
-}
-
 /* Narrows *blocks by entries. */
 static int candidates_narrow_by_entries(const candidates_query *query,
                                         const index_generation *generation,
@@ -305,17 +284,31 @@ static int candidates_narrow_generation(const candidates_query *query,
                                         const index_generation *generation,
                                         index_intervals *intervals){
   const double num_rows = bloom_index_intervals_rows(query->layout, intervals);
+  const index_zone_test *tests = query->tests;
+  bloom_index *index = query->index;
   index_block_set blocks = {0, NULL};
   index_spans *spans;
-  int rc = SQLITE_OK;
+  int i, j, rc = SQLITE_OK;
   if( intervals->num_intervals==0 || num_rows<INDEX_ROWS_OF_LOOK_UP ) return SQLITE_OK;
   if( num_rows<(double)query->layout->num_rows/2 ){
-    rc = bloom_index_spans_read(query->index, query->layout, generation, &spans);
+    rc = bloom_index_spans_read(index, query->layout, generation, &spans);
     if( rc==SQLITE_OK ) rc = candidates_blocks_of(spans, intervals, &blocks);
   }
+  for(i=0; i<query->num_tests && rc==SQLITE_OK; i++){
+    const int key = tests[i].key;
+    index_block_set found = {0, NULL};
+    for(j=0; tests[j].key!=key; j++){}
+    if( j<i ) continue; /* all tests of a column are asked together */
+    rc = index->config.keys[key].is_range ? bloom_index_blocks_make(&found, generation->num_spans)
+      : SQLITE_CORRUPT_VTAB;
+    if( rc==SQLITE_OK ) rc = bloom_index_zones_look_up(index, generation, key, tests,
+                                                       query->num_tests, blocks.segments ? &blocks
+                                                       : NULL, &found);
+    if( rc==SQLITE_OK ) candidates_take(&blocks, &found);
+    bloom_index_blocks_free(&found);
+  }
   if( rc==SQLITE_OK && query->num_tests>0 ){
-    rc = candidates_narrow_by_zones(query, generation, &blocks);
-    if( rc==SQLITE_OK ) rc = candidates_keep_blocks(query, generation, &blocks, intervals);
+    rc = candidates_keep_blocks(query, generation, &blocks, intervals);
   }
   /* Ids that are left may be nearer to each other than elsewhere. */
   if( rc==SQLITE_OK && query->num_usable>0
