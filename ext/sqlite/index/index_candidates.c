@@ -126,7 +126,7 @@ static int candidates_find(candidates_search *search, sqlite3_value *value, cons
     bloom_key_hashes hashes;
     if( (i + 1)%INDEX_VALUES_PER_LOOK==0
      && bloom_db_is_interrupted(index->connection->db) ) rc = SQLITE_INTERRUPT;
-    if( rc==SQLITE_OK && condition.is_list ) rc = bloom_index_list_value(list, i, &copy);
+    if( rc==SQLITE_OK && condition.is_list ) rc = bloom_index_value_copy(list->values[i], &copy);
     if( condition.is_list ) value = copy;
     if( rc==SQLITE_OK && key->is_like ){
       rc = candidates_find_text(search, value, result, is_all);

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../core/debug.h"
-
 /* == Intervals ========================================================================= */
 
 /*
@@ -153,15 +151,14 @@ int bloom_index_list_copy(sqlite3_value *values, index_list *list){
   return rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-int bloom_index_list_value(const index_list *list, size_t number, sqlite3_value **copy){
-  assert( number<list->num_values );
-  *copy = sqlite3_value_dup(list->values[number]);
-  if( *copy==NULL || (sqlite3_value_type(*copy)==SQLITE_TEXT && sqlite3_value_text(*copy)==NULL) ){
-    sqlite3_value_free(*copy);
-    *copy = NULL;
-    return SQLITE_NOMEM;
+int bloom_index_value_copy(sqlite3_value *value, sqlite3_value **copy){
+  *copy = sqlite3_value_dup(value);
+  if( *copy && (sqlite3_value_type(*copy)!=SQLITE_TEXT || sqlite3_value_text(*copy)) ){
+    return SQLITE_OK;
   }
-  return SQLITE_OK;
+  sqlite3_value_free(*copy);
+  *copy = NULL;
+  return SQLITE_NOMEM;
 }
 
 int bloom_index_list_bind(sqlite3_stmt *statement, int number, index_list *list){

@@ -266,8 +266,8 @@ int bloom_index_list_copy(sqlite3_value *values, index_list *list);
 void bloom_index_list_free(index_list *list);
 
 /* Sets *copy, which the caller frees, to a copy of a value: to read a TEXT as UTF-8 would change
-** the list's if it is ill-formed UTF-16.  SQLITE_OK or SQLITE_NOMEM. */
-int bloom_index_list_value(const index_list *list, size_t number, sqlite3_value **copy);
+** the value if it is ill-formed UTF-16.  SQLITE_OK or SQLITE_NOMEM. */
+int bloom_index_value_copy(sqlite3_value *value, sqlite3_value **copy);
 
 /* Binds a list as the argument of bloom_index_list(); it must outlive the statement's steps. */
 int bloom_index_list_bind(sqlite3_stmt *statement, int number, index_list *list);

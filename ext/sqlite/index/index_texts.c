@@ -160,14 +160,11 @@ int bloom_index_like_read_literal(index_condition *condition, sqlite3_value *lit
   sqlite3_value *copy;
   const uint8_t *text;
   size_t num_bytes;
-  int has_ranges;
+  int has_ranges, rc;
   if( literal==NULL || sqlite3_value_type(literal)!=SQLITE_TEXT ) return SQLITE_OK;
-  copy = sqlite3_value_dup(literal);
-  text = copy ? sqlite3_value_text(copy) : NULL;
-  if( text==NULL ){
-    sqlite3_value_free(copy);
-    return SQLITE_NOMEM;
-  }
+  rc = bloom_index_value_copy(literal, &copy);
+  if( rc!=SQLITE_OK ) return rc;
+  text = sqlite3_value_text(copy);
   num_bytes = (size_t)sqlite3_value_bytes(copy);
   if( index_is_regexp(kind) ){
     bloom_regexp regexp;
@@ -324,15 +321,14 @@ int bloom_index_like_check(bloom_index *index, index_condition *condition){
 
 int bloom_index_regexp_read(sqlite3_value *pattern, index_condition_kind kind,
                             bloom_regexp *regexp){
-  /* A copy, as the value is SQLite's to match with. */
-  sqlite3_value *copy = sqlite3_value_type(pattern)==SQLITE_TEXT ? sqlite3_value_dup(pattern)
-      : NULL;
+  const int is_text = sqlite3_value_type(pattern)==SQLITE_TEXT;
+  sqlite3_value *copy = NULL; /* as the value is SQLite's to match with */
+  const int rc = is_text ? bloom_index_value_copy(pattern, &copy) : SQLITE_OK;
   const uint8_t *text = copy ? sqlite3_value_text(copy) : NULL;
-  const int is_nomem = sqlite3_value_type(pattern)==SQLITE_TEXT && text==NULL;
   bloom_regexp_read(regexp, text, text ? (size_t)sqlite3_value_bytes(copy) : 0,
                     regexp_flags(kind));
   sqlite3_value_free(copy);
-  return is_nomem ? SQLITE_NOMEM : SQLITE_OK;
+  return rc;
 }
 
 int bloom_index_regexp_try(bloom_index *index, sqlite3_value *pattern){

@@ -228,7 +228,7 @@ int bloom_index_zones_test(bloom_index *index, const index_condition *condition,
   for(i=0; i<num_values && rc==SQLITE_OK; i++){
     sqlite3_value *copy = NULL;
     rc = bloom_grow(&test->spans, test->num_spans + 2, &test->max_spans, sizeof(*test->spans));
-    if( rc==SQLITE_OK && condition->is_list ) rc = bloom_index_list_value(list, i, &copy);
+    if( rc==SQLITE_OK && condition->is_list ) rc = bloom_index_value_copy(list->values[i], &copy);
     if( rc!=SQLITE_OK ) break;
     if( condition->kind==INDEX_IS_NOT_NULL ){
       test->spans[test->num_spans++] = bloom_zone_everything;
