@@ -73,8 +73,7 @@ static int merge_flush_key(index_merge_state *merge, int generation, int number,
   if( bloom_index_pairs_bytes(&key->pairs)==0 ) return SQLITE_OK;
   if( in_layout>=0 ){
     /* Its entries become part of the new run. */
-    rc = bloom_index_union_start(&lists, merge->index, number, of_key,
-                                 (uint64_t)1 << in_layout);
+    rc = bloom_index_union_start(&lists, merge->index, number, of_key, (uint64_t)1 << in_layout);
     while( rc==SQLITE_OK
           && (rc = bloom_index_union_next(lists, &list, &is_found))==SQLITE_OK && is_found ){
       rc = bloom_index_pairs_add_list(&key->pairs, &list);
