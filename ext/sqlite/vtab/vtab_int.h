@@ -238,10 +238,6 @@ void bloom_vtab_batch_free(bloom_vtab_batch *batch);
 ** journal that vtab->layout means, or has rows that triggers did not write. */
 int bloom_vtab_read_journal(bloom_vtab *vtab, int *is_intact);
 
-/* Returns how often the statement that reads it was compiled: SQLite does so again after each
-** change of the schema. */
-int bloom_vtab_num_compiled(const bloom_vtab *vtab);
-
 /* Frees what is in vtab->unmerged, and finalizes its statement. */
 void bloom_vtab_close_journal(bloom_vtab *vtab);
 

@@ -61,11 +61,6 @@ static int find_rows(bloom_vtab *vtab, sqlite3_int64 from, sqlite3_stmt **row){
 
 /* -- Looking up ---------------------------------------------------------------------------- */
 
-int bloom_vtab_num_compiled(const bloom_vtab *vtab){
-  sqlite3_stmt *rows = vtab->unmerged.statement;
-  return rows ? 1 + sqlite3_stmt_status(rows, SQLITE_STMTSTATUS_REPREPARE, 0) : 0;
-}
-
 /* Frees what is known of the journal. */
 static void forget_journal(bloom_vtab *vtab){
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;

@@ -339,6 +339,13 @@ static int find_schema_doubt(bloom_vtab *vtab){
   return rc;
 }
 
+/* Returns how often the statement that reads the journal was compiled: SQLite does so again after
+** each change of the schema. */
+static int journal_num_compiled(const bloom_vtab *vtab){
+  sqlite3_stmt *rows = vtab->unmerged.statement;
+  return rows ? 1 + sqlite3_stmt_status(rows, SQLITE_STMTSTATUS_REPREPARE, 0) : 0;
+}
+
 /* Sets vtab->doubt, if a schema has changed since the last check, and vtab->is_uncommitted.  Where
 ** only TEMP's has, only TEMP is checked: its tables come and go more often. */
 static int check_schema(bloom_vtab *vtab){
@@ -380,7 +387,7 @@ static int check_schema(bloom_vtab *vtab){
     vtab->checked_temp_version = temp_version;
   }
   vtab->is_checked = vtab->is_current = rc==SQLITE_OK;
-  vtab->checked_compiled = bloom_vtab_num_compiled(vtab);
+  vtab->checked_compiled = journal_num_compiled(vtab);
   if( rc==SQLITE_OK ) return rc;
   vtab->doubt = (rc & 0xff)==SQLITE_AUTH ? BLOOM_VTAB_DENIED_SCHEMA : BLOOM_VTAB_UNREADABLE_SCHEMA;
   return bloom_vtab_failure(vtab, rc);
@@ -401,7 +408,7 @@ int bloom_vtab_open(bloom_vtab *vtab, bloom_vtab_need need){
   }
   if( need==BLOOM_VTAB_PLACE ) return SQLITE_OK;
   if( is_look_up && vtab->is_checked && vtab->is_current
-      && vtab->checked_compiled==bloom_vtab_num_compiled(vtab)
+      && vtab->checked_compiled==journal_num_compiled(vtab)
       && (vtab->reader || !bloom_database_may_be_swapped(vtab->connection->db, vtab->schema)) ){
     return SQLITE_OK;
   }
