@@ -23,10 +23,6 @@ typedef struct tvf_vtab {
   int wants_rowids;  /* rowids must differ from argument to argument: tvf.h */
 } tvf_vtab;
 
-static const bloom_tvf *function_of(sqlite3_vtab *vtab){
-  return ((tvf_vtab *)vtab)->function;
-}
-
 static int tvf_connect(sqlite3 *db, void *data, int num_args, const char *const *args,
                        sqlite3_vtab **vtab, char **error){
   const bloom_tvf *function = data;
@@ -49,8 +45,8 @@ static int tvf_disconnect(sqlite3_vtab *vtab){
 }
 
 static int tvf_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
-  const bloom_tvf *function = function_of(vtab);
-  int *wants_rowids = &((tvf_vtab *)vtab)->wants_rowids;
+  tvf_vtab *connected = (tvf_vtab *)vtab;
+  const bloom_tvf *function = connected->function;
   unsigned found = 0, unusable = 0; /* arguments, as bits */
   int i;
   for(i=0; i<info->nConstraint; i++){
@@ -73,12 +69,12 @@ static int tvf_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   if( unusable & ~found ) return SQLITE_CONSTRAINT;
   if( ~found & ((1u << (function->num_args - function->num_optional)) - 1) ){
     for(i=0; i<info->nConstraint; i++) info->aConstraintUsage[i].argvIndex = 0;
-    *wants_rowids = 1;
+    connected->wants_rowids = 1;
     info->estimatedCost = COST_WITHOUT_ARGUMENTS;
     return SQLITE_OK;
   }
   info->idxNum = (int)((info->colUsed & ((1u << function->num_columns) - 1))
-                       | (*wants_rowids ? ROWIDS_BIT : 0));
+                       | (connected->wants_rowids ? ROWIDS_BIT : 0));
   if( function->num_rows==1 ) info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
   info->estimatedCost = function->cost ? function->cost : function->num_rows;
   info->estimatedRows = function->num_rows;
@@ -92,11 +88,11 @@ static bloom_tvf_cursor *tvf_cursor_of(void *cursor){
 }
 
 static int tvf_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **opened){
-  const bloom_tvf *function = function_of(vtab);
-  bloom_tvf_cursor *cursor = bloom_malloc_zeros(function->cursor_bytes);
+  const tvf_vtab *connected = (tvf_vtab *)vtab;
+  bloom_tvf_cursor *cursor = bloom_malloc_zeros(connected->function->cursor_bytes);
   if( cursor==NULL ) return SQLITE_NOMEM;
-  cursor->function = function;
-  cursor->db = ((tvf_vtab *)vtab)->db;
+  cursor->function = connected->function;
+  cursor->db = connected->db;
   *opened = &cursor->base;
   return SQLITE_OK;
 }

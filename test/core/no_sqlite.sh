@@ -18,7 +18,7 @@ trap 'exit 1' HUP INT TERM
 # all of them in their headers; and what the compiler knows of the processor.  It may turn any loop into one of the
 # mem functions by itself.
 headers='assert\.h stddef\.h stdint\.h string\.h xxhash\.h immintrin\.h'
-symbols='memcpy memmove memset memcmp bcmp strcmp __cpu_model __stack_chk_fail _GLOBAL_OFFSET_TABLE_'
+symbols='memcpy memmove memset memcmp memchr bcmp strcmp strchr __cpu_model __stack_chk_fail _GLOBAL_OFFSET_TABLE_'
 
 . test/lib/shared.sh
 # is_empty TEXT: what is wrong.
