@@ -263,10 +263,12 @@ static int conditions_read_pattern(bloom_index *index, sqlite3_index_info *info,
                                    sqlite3_value *literal, index_condition *condition){
   const unsigned char *text = conditions_text(literal);
   int i, rc;
-  /* Its ends are there, or it is a literal, and the column is TEXT.  Where that looks like a
-  ** number, SQLite adds no ends for a virtual table, but for the source, where nothing is one. */
-  condition->has_beginning = text && bloom_index_affinity(index, condition)=='t'
-    && !index_is_regexp(condition->kind) && bloom_index_like_beginning(condition->kind, text)>0;
+  /* Its ends are there, or it is a literal that begins with neither a wildcard nor a byte beyond
+  ** ASCII, and the column is TEXT.  Where that looks like a number, SQLite adds no ends for a
+  ** virtual table, but for the source, where nothing is one. */
+  condition->has_beginning = text && *text && *text<0x80
+    && bloom_index_affinity(index, condition)=='t' && !index_is_regexp(condition->kind)
+    && !strchr(condition->kind==INDEX_LIKE ? "%_" : "*?[", *text);
   for(i=0; i<info->nConstraint && !condition->has_beginning; i++){
     condition->has_beginning = info->aConstraint[i].iColumn==condition->column
       && conditions_begin(info, i)!=NULL;

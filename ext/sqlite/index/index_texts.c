@@ -148,13 +148,6 @@ size_t bloom_index_needle(const bloom_index *index, const bloom_lists *lists,
 
 /* -- Functions ------------------------------------------------------------------------------- */
 
-size_t bloom_index_like_beginning(index_condition_kind kind, const unsigned char *pattern){
-  size_t num_bytes = 0;
-  while( pattern[num_bytes] && pattern[num_bytes]<0x80
-      && !strchr(kind==INDEX_LIKE ? "%_" : "*?[", pattern[num_bytes]) ) num_bytes++;
-  return num_bytes;
-}
-
 int bloom_index_like_read_literal(index_condition *condition, sqlite3_value *literal){
   const index_condition_kind kind = condition->kind;
   sqlite3_value *copy;

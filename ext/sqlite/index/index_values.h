@@ -34,10 +34,6 @@ size_t bloom_index_needle(const bloom_index *index, const bloom_lists *lists,
 ** earlier conditions leave out. */
 int bloom_index_like_check(bloom_index *index, index_condition *condition);
 
-/* Returns how many bytes a pattern of LIKE or GLOB has before its first wildcard, or before its
-** first byte beyond ASCII. */
-size_t bloom_index_like_beginning(index_condition_kind kind, const unsigned char *pattern);
-
 /* Sets the condition's key to none if its pattern is a literal, else NULL, without ranges.
 ** SQLITE_OK or SQLITE_NOMEM. */
 int bloom_index_like_read_literal(index_condition *condition, sqlite3_value *literal);
