@@ -21,7 +21,7 @@ INSERT INTO small VALUES (printf('%08x', 33*2654435761 % 4294967296)), ('absent'
 -- What others broke.
 CREATE VIRTUAL TABLE broken USING bloom_index(many, k);
 INSERT INTO broken(broken) VALUES ('merge');
-DELETE FROM broken_entries1;
+DELETE FROM broken_spans;
 CREATE VIRTUAL TABLE headless USING bloom_index(many, k);
 DELETE FROM headless_state;
 CREATE VIRTUAL TABLE untold USING bloom_index(many, k);
