@@ -52,6 +52,13 @@ def steps_of(db, sql, *values):
     return rows, num_steps[0]
 
 
+def steps_beside(db, sql, *values, index="log_index", order=list):
+    """A query on {t} has the table's rows from the index, too: the tens of steps of the index, and of the table."""
+    (wanted, of_table), (found, of_index) = (steps_of(db, sql.replace("{t}", t), *values) for t in ("log", index))
+    expect(order(found), order(wanted), "%s %r" % (sql, values))
+    return of_index, of_table
+
+
 # -- Bytes that carry a right checksum ---------------------------------------------------------------
 
 def u32(data, at, number):

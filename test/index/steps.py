@@ -9,7 +9,7 @@ import sqlite3
 import sys
 import time
 
-from log import command, steps_of  # the first: it finds the others
+from log import command, steps_beside, steps_of  # the first: it finds the others
 from cases import Skip, error_of, execute, expect, main, one, slow, stop_after, test
 
 NUM_ROWS = 6000
@@ -288,9 +288,7 @@ def as_many_as_the_table(files):
     for sql, shares in BESIDE_THE_TABLE.items():
         for value in (2000, 2000.0, "2000", "x") if "?" in sql else (None,):
             values = [] if value is None else [value]
-            wanted, most = steps_of(db, sql.format(t="log"), *values)
-            rows, steps = steps_of(db, sql.format(t="log_index"), *values)
-            expect(rows, wanted, sql) if "ORDER BY" in sql else expect(sorted(rows, key=repr), sorted(wanted, key=repr), sql)
+            steps, most = steps_beside(db, sql, *values, order=list if "ORDER BY" in sql else lambda rows: sorted(rows, key=repr))
             share = shares[sqlite3.sqlite_version_info < (3, 52)]
             assert share == 0 or most < 100 or steps < share * most + 20, "%s: %d tens of steps, of the table %d" % (sql, steps, most)
 
@@ -348,9 +346,7 @@ def a_range_beside_a_pattern(files):
             "CREATE INDEX log_k ON log(k)", "CREATE VIRTUAL TABLE log_index USING bloom_index(log, message, k LIKE)")
     for pattern in "LIKE '%9'", "LIKE 'k%'", "LIKE 'k1_7%'", "GLOB '*9'", "GLOB 'k1*'", "GLOB 'k17*'":
         where = "k >= 'k17' AND k < 'k18' AND k " + pattern
-        wanted, least = steps_of(db, "SELECT id FROM log WHERE " + where)
-        rows, steps = steps_of(db, "SELECT id FROM log_index WHERE " + where)
-        expect(sorted(rows), sorted(wanted), pattern)
+        steps, least = steps_beside(db, "SELECT id FROM {t} WHERE " + where, order=sorted)
         searches_the_range(db, where, steps, least)
 
 
@@ -366,9 +362,7 @@ def a_range_of_neighbours(files):
         db.execute("PRAGMA case_sensitive_like = " + case_sensitive_like)
         for where in ("k >= 'k17' AND k < 'k18'", "k >= 'k17' AND k < 'k18' AND k LIKE '%9'", "k >= 'k17' AND k < 'k18' AND k GLOB 'k1*'", "c >= 'k17' AND c < 'k18'",
                       "k LIKE 'k17%' ESCAPE '!'", "k LIKE 'k17%' ESCAPE '!' AND k LIKE '%9'", "c LIKE 'k17%' ESCAPE '!'", "k GLOB 'k17*'", "k LIKE 'k17%'"):
-            wanted, least = steps_of(db, "SELECT id FROM log WHERE " + where)
-            rows, steps = steps_of(db, "SELECT id FROM log_index WHERE " + where)
-            expect(sorted(rows), sorted(wanted), where)
+            steps, least = steps_beside(db, "SELECT id FROM {t} WHERE " + where, order=sorted)
             if ">=" in where and case_sensitive_like == "OFF":
                 searches_the_range(db, where, steps, least)
 
