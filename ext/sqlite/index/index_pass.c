@@ -223,21 +223,6 @@ char *bloom_index_pass_statement(const bloom_index *index, const index_plan *pla
 
 /* -- Binding ---------------------------------------------------------------------------------- */
 
-/* Binds a pattern, a TEXT as UTF-8: sqlite3_bind_value() takes U+FEFF or U+FFFE at the beginning of
-** UTF-16 for a byte order mark.  LIKE and GLOB compare UTF-8. */
-static int pass_bind_pattern(sqlite3_stmt *rows, int number, sqlite3_value *value){
-  sqlite3_value *copy;
-  const char *text;
-  int rc;
-  if( sqlite3_value_type(value)!=SQLITE_TEXT ) return bloom_sql_bind(rows, number, value);
-  copy = sqlite3_value_dup(value);
-  text = copy ? (const char *)sqlite3_value_text(copy) : NULL;
-  rc = text ? sqlite3_bind_text64(rows, number, text, (sqlite3_uint64)sqlite3_value_bytes(copy),
-                                  SQLITE_TRANSIENT, SQLITE_UTF8) : SQLITE_NOMEM;
-  sqlite3_value_free(copy);
-  return rc;
-}
-
 /* Binds the longest literal that a regular expression requires, NULL where there is none, and
 ** whether it may be in any case. */
 static int pass_bind_literal(bloom_index *index, sqlite3_stmt *rows, int i,
@@ -264,8 +249,18 @@ int bloom_index_pass_bind(bloom_index *index, sqlite3_stmt *rows, const index_pl
     if( forms[i]==INDEX_FORM_LITERAL ){
       rc = pass_bind_literal(index, rows, i, condition.kind, args[i]);
     }else if( condition.is_list ) rc = bloom_index_list_bind(rows, 3 + i, &lists[i]);
-    else if( index_is_pattern(condition.kind) ) rc = pass_bind_pattern(rows, 3 + i, args[i]);
-    else rc = bloom_sql_bind(rows, 3 + i, args[i]);
+    else if( index_is_pattern(condition.kind) && sqlite3_value_type(args[i])==SQLITE_TEXT ){
+      /* LIKE and GLOB compare UTF-8.  sqlite3_bind_value() takes U+FEFF or U+FFFE at the beginning
+      ** of UTF-16 for a byte order mark. */
+      sqlite3_value *copy;
+      rc = bloom_index_value_copy(args[i], &copy);
+      if( rc==SQLITE_OK ){
+        rc = sqlite3_bind_text64(rows, 3 + i, (const char *)sqlite3_value_text(copy),
+                                 (sqlite3_uint64)sqlite3_value_bytes(copy), SQLITE_TRANSIENT,
+                                 SQLITE_UTF8);
+      }
+      sqlite3_value_free(copy);
+    }else rc = bloom_sql_bind(rows, 3 + i, args[i]);
     if( rc==SQLITE_OK && forms[i]==INDEX_FORM_NUMBER_BY_INDEX ){
       rc = bloom_index_list_bind(rows, pass_second(i), &lists[i]);
     }
