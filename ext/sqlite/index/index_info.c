@@ -160,7 +160,7 @@ static int info_read_source(info_cursor *info, bloom_index *index){
   const char *schema = index->schema, *name = index->name, *source = index->columns.name;
   sqlite3_int64 *numbers = info->numbers;
   const index_layout *layout = NULL;
-  int i, is_damaged = 0, rc = SQLITE_OK;
+  int is_damaged = 0, rc = SQLITE_OK;
   /* Tables that are gone are not read: one may be a view with rows without end. */
   if( index->source.has_tables && !index->is_of_1_2 ){
     rc = bloom_index_layout_check(index, &layout, &is_damaged);
@@ -183,6 +183,7 @@ static int info_read_source(info_cursor *info, bloom_index *index){
       | COLUMN_BIT(COLUMN_MERGED);
   }
   if( rc==SQLITE_OK && layout && info_wants(info, COLUMN_BIT(COLUMN_BYTES)) ){
+    int i;
     info_set(info, COLUMN_BYTES, bloom_index_layout_bytes(index, layout));
     /* The tables of spans and of zones, in whole pages of 4 KB. */
     for(i=-1; i<index->config.num_keys && rc==SQLITE_OK; i++){
