@@ -95,7 +95,8 @@ int bloom_index_union_next(void *source, index_entry_list *list, int *is_found){
     const int is_first = list->num_blocks==0;
     int num_blocks;
     if( run->token!=list->token || row->segment!=list->segment ) continue;
-    num_blocks = bloom_entries_read(row, is_first ? list->blocks : blocks);
+    num_blocks = is_first ? bloom_entries_read(row, list->blocks)
+      : bloom_entries_read(row, blocks);
     if( num_blocks<0 ) return SQLITE_CORRUPT_VTAB;
     if( is_first ) list->num_blocks = (uint32_t)num_blocks;
     else union_unite(list, blocks, (uint32_t)num_blocks);
