@@ -51,7 +51,7 @@ int bloom_read_number(const char *text, double *number){
   };
   const int max_power = 22;
   double digits = 0;
-  int num_digits = 0, has_point = 0, exponent = 0, power = 0;
+  int num_digits = 0, has_point = 0, power = 0;
   while( bloom_is_space(*text) ) text++;
   for(; is_digit(*text) || (*text=='.' && !has_point); text++){
     if( *text=='.' ){
@@ -65,6 +65,7 @@ int bloom_read_number(const char *text, double *number){
   if( num_digits==0 ) return 0;
   if( *text=='e' || *text=='E' ){
     const int is_negative = *++text=='-';
+    int exponent = 0;
     if( *text=='-' || *text=='+' ) text++;
     if( !is_digit(*text) ) return 0;
     for(; is_digit(*text); text++){

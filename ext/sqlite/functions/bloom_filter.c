@@ -346,7 +346,7 @@ void bloom_filter_step(sqlite3_context *context, int num_keys, sqlite3_value **k
   filter_state *state = sqlite3_aggregate_context(context, sizeof(*state));
   row_hashes row;
   uint64_t hash;
-  int i, rc;
+  int rc;
   if( state==NULL ){
     sqlite3_result_error_nomem(context);
     return;
@@ -362,6 +362,7 @@ void bloom_filter_step(sqlite3_context *context, int num_keys, sqlite3_value **k
   if( num_keys==1 && has_one_hash(keys[0], &hash) ){
     rc = push_hash(context, state, hash);
   }else{
+    int i;
     rc = hash_row(&state->kinds, 0, num_keys, keys, &row);
     for(i=0; rc==SQLITE_OK && i<row.num_hashes; i++) rc = push_hash(context, state, row.hashes[i]);
   }

@@ -92,11 +92,10 @@ static int hex_value(uint8_t digit){
 static size_t write_uuid_key(const key_type *type, sqlite3_value *value, uint8_t *bytes){
   const int sql_type = sqlite3_value_type(value);
   const uint8_t *text = sql_type==SQLITE_TEXT ? sqlite3_value_text(value) : NULL;
-  const void *blob;
   size_t i, num_digits = 0;
   (void)type;
   if( sql_type==SQLITE_BLOB && sqlite3_value_bytes(value)==UUID_BYTES ){
-    blob = sqlite3_value_blob(value);
+    const void *blob = sqlite3_value_blob(value);
     if( blob==NULL ) return NO_MEMORY;
     memcpy(bytes, blob, UUID_BYTES);
     return UUID_BYTES;

@@ -143,12 +143,12 @@ void bloom_build_sets_step(sqlite3_context *context, int num_args, sqlite3_value
 /* Builds the file of all keys in its final shape.  SQLITE_OK, or an error code for
 ** bloom_fail_code(). */
 static int sets_finish(sqlite3_context *context, sets_state *state){
-  int rc;
   /* SQLite calls this after an error, too, and then num_sets may be what was too much. */
   if( sets_are_too_many(state) ) return SQLITE_TOOBIG;
   if( state->size.capacity==BLOOM_NO_CAPACITY ){
     /* The keys of the largest set, duplicates counted. */
     uint32_t num_keys, *counts = bloom_malloc_zeros((state->num_sets + 1) * sizeof(*counts));
+    int rc;
     if( counts==NULL ) return SQLITE_NOMEM;
     num_keys = bloom_hash_queue_count(&state->sets, counts);
     sqlite3_free(counts);
