@@ -82,9 +82,8 @@ size_t bloom_decimal_key_of_text(const bloom_decimal_type *type, const uint8_t *
   unsigned scale = type->scale; /* places that are to come */
   int has_point = 0, has_digit = 0;
   unsigned carry = 1;
-  size_t i;
-  if( num_bytes==0 ) return 0;
-  for(i=(text[0]=='-' || text[0]=='+'); i<num_bytes; i++){
+  size_t i = num_bytes>0 && (text[0]=='-' || text[0]=='+');
+  for(; i<num_bytes; i++){
     if( text[i]=='.' && !has_point ){
       has_point = 1;
       continue;
