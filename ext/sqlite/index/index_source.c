@@ -133,21 +133,30 @@ int bloom_index_source_why_not_merge(const bloom_index *index, char **doubt){
 ** SQLite keeps the names in them true, and so they say what the columns are called now.
 */
 
-static const bloom_trigger_kind index_triggers[] = {
-  {"_before_insert", "BEFORE INSERT"}, {"_after_insert", "AFTER INSERT"},
-  {"_before_move", "BEFORE UPDATE"}, {"_before_update", "BEFORE UPDATE"},
-  {"_after_update", "AFTER UPDATE"}
+enum {
+  INDEX_BEFORE_INSERT, INDEX_AFTER_INSERT, INDEX_BEFORE_MOVE, INDEX_BEFORE_UPDATE,
+  INDEX_AFTER_UPDATE, /* its text tells names: source_find_keys() */
+  INDEX_NUM_TRIGGERS
 };
-#define INDEX_NUM_TRIGGERS ((int)BLOOM_COUNT_OF(index_triggers))
-#define INDEX_AFTER_UPDATE (INDEX_NUM_TRIGGERS - 1) /* its text tells names: source_find_keys() */
+
+static const bloom_trigger_kind index_triggers[INDEX_NUM_TRIGGERS] = {
+  [INDEX_BEFORE_INSERT] = {"_before_insert", "BEFORE INSERT"},
+  [INDEX_AFTER_INSERT]  = {"_after_insert", "AFTER INSERT"},
+  [INDEX_BEFORE_MOVE]   = {"_before_move", "BEFORE UPDATE"},
+  [INDEX_BEFORE_UPDATE] = {"_before_update", "BEFORE UPDATE"},
+  [INDEX_AFTER_UPDATE]  = {"_after_update", "AFTER UPDATE"}
+};
 
 /* Of each the row whose id it notes, and its condition, a format of the id's name; NULL: that
 ** something changed. */
 static const struct {
   const char *row, *when;
 } index_trigger_notes[INDEX_NUM_TRIGGERS] = {
-  {"new", "new.\"%w\" <> -1 AND "}, {"new", ""}, {"old", "new.\"%w\" IS NOT old.\"%w\" AND "},
-  {"new", NULL}, {"new", NULL}
+  [INDEX_BEFORE_INSERT] = {"new", "new.\"%w\" <> -1 AND "},
+  [INDEX_AFTER_INSERT]  = {"new", ""},
+  [INDEX_BEFORE_MOVE]   = {"old", "new.\"%w\" IS NOT old.\"%w\" AND "},
+  [INDEX_BEFORE_UPDATE] = {"new", NULL},
+  [INDEX_AFTER_UPDATE]  = {"new", NULL}
 };
 
 static bloom_follower index_follower(bloom_index *index){

@@ -183,7 +183,8 @@ bloom_token bloom_trigger_action(const char *sql){
 }
 
 /* Triggers that only write to a table which refuses no row, and the columns of that table, as
-** patterns: a filter's, and a bloom_index's. */
+** patterns of the texts that vtab_source.c and index_source.c make, and made in 1.2: a trigger of
+** another text would put each older bloom_index on its table in doubt. */
 static const struct {
   const char *trigger, *columns;
 } harmless_triggers[] = {

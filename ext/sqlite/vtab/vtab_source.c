@@ -40,6 +40,8 @@ static const bloom_trigger_kind filter_triggers[NUM_TRIGGER_KINDS] = {
 ** UPDATE triggers write each row's key; and that of now. */
 enum { OF_1_2_0, OF_EACH_UPDATE, WITH_CHAIN, NUM_FORMS };
 
+/* Returns how many of the kinds a filter has, the first ones: AFTER_UPDATE, the last one, is for
+** keys of several columns. */
 static int num_kinds(int num_columns){
   return num_columns>1 ? NUM_TRIGGER_KINDS : AFTER_UPDATE;
 }
