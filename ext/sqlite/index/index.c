@@ -1,6 +1,6 @@
 /*
-** CREATE VIRTUAL TABLE name USING bloom_index(table, column [LIKE], ...): the table itself,
-** of which a query reads the blocks of rows that can hold what it asks for.
+** CREATE VIRTUAL TABLE name USING bloom_index(table, column [LIKE [REGEXP] | RANGE], ...): the
+** table itself, of which a query reads the blocks of rows that can hold what it asks for.
 **
 ** It makes entries of all rows, unless the last argument is `unmerged`.
 **

@@ -145,7 +145,8 @@ static int conditions_does_serve(const index_key *key, const index_condition *co
                                  const char *collation){
   bloom_collation known;
   switch( index_group_of(condition->kind) ){
-    case INDEX_EQUALITY: /* it must find no more than the key's collation does */
+    /* By any kind of entries or zones; it must find no more than the key's collation does. */
+    case INDEX_EQUALITY:
       return bloom_collation_named(collation, &known)
         && (known==BLOOM_COLLATION_BINARY || known==key->equality.collation);
     case INDEX_RANGE: /* the latter as ends of LIKE have it */

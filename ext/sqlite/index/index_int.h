@@ -15,9 +15,20 @@
 /*
 ** A column that is indexed: what the configuration says of it, and where it is in the source now.
 **
-** A new kind of token has a flag here, its word in args_read_column() and its bit in
-** config_record(); bloom_index_pairs_add() stores its tokens, conditions_does_serve() says which
-** conditions they serve, and candidates_find() looks for them.
+** What a new kind of token or zone needs, in the order in which it is met:
+**
+**   CREATE    a flag here; its word in args_read_column(); its bit, any collation, and what may be
+**             indexed twice or by id: config_record(), config_set_equality(),
+**             bloom_index_config_set().  bloom_index_has_hashes() must be true if tokens have
+**             hash_bits, else bloom_index_choose() gives it lists, or it has a table of its own:
+**             bloom_index_table_suffix()
+**   triggers  if it tells values apart that `IS NOT` does not: triggers_is_changed()
+**   a merge   bloom_index_pairs_add(); where look-ups find a row by other tokens than those:
+**             index_check_find_row()
+**   a query   conditions_does_serve(), in which every kind serves `=` unless it says no;
+**             conditions_read() prefers one of several; bloom_index_like_read_literal() drops a
+**             pattern without grams; candidates_narrow_by_entries() refuses one for a column
+**             without lists; candidates_find() looks for the tokens
 */
 typedef struct index_key {
   int is_like;   /* its tokens are lists of text, for LIKE and GLOB; else hashes, for = */
@@ -151,7 +162,7 @@ typedef struct bloom_index {
   struct index_lists_kept *lists[INDEX_MAX_KEYS][2];
 } bloom_index;
 
-/* Returns 1 if a column's tokens are hashes of its values, for =. */
+/* Returns 1 if a column's tokens are hashes, as those of values for `=`, and so have hash_bits. */
 static inline int bloom_index_has_hashes(const index_key *key){
   return !key->is_like && !key->is_range;
 }

@@ -34,8 +34,9 @@ size_t bloom_index_needle(const bloom_index *index, const bloom_lists *lists,
 ** earlier conditions leave out. */
 int bloom_index_like_check(bloom_index *index, index_condition *condition);
 
-/* Sets the condition's key to none if its pattern is a literal, else NULL, without ranges.
-** SQLITE_OK or SQLITE_NOMEM. */
+/* Sets the condition's key to none if lists cannot serve its pattern: one that has no ranges.
+** literal is the pattern, or NULL where it is no literal, and nothing is known.  SQLITE_OK or
+** SQLITE_NOMEM. */
 int bloom_index_like_read_literal(index_condition *condition, sqlite3_value *literal);
 
 /* Sets *are_built_in to whether all functions of these names and numbers of arguments are SQLite's
