@@ -7,7 +7,8 @@
 #include "filter.h"
 
 /* Every encoding, in the order in which each tries to read bytes as its own; the last
-** accepts any bytes.  NULL ends the list. */
+** accepts any bytes.  NULL ends the list.  Its length stands here, too, since in the amalgamation
+** the list is static. */
 extern const bloom_encoding *const bloom_encodings[4];
 
 /* The names of those that filters can be built in, for a message. */

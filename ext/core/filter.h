@@ -96,7 +96,7 @@ static const bloom_facts bloom_no_facts = {NULL, -1, -1, -1, -1, -1, -1, -1, NUL
 
 /* One way of writing a filter as bytes: a row in the list of encodings. */
 typedef struct bloom_encoding {
-  const char *name;          /* as SQL writes it */
+  const char *name;          /* as SQL writes it, in small letters */
   uint32_t hash_value_bytes; /* 4 or 8 */
 
   /* -- Key to hash.  bytes may be NULL if num_bytes is 0. ------------------ */

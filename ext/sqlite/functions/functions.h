@@ -1,7 +1,9 @@
 /*
-** The SQL functions, which bloom.c registers.  bloom_build.c has those that return filters of keys,
-** bloom_may_contain.c those that test a filter for a key, bloom_sets.c those of BloomFiles,
-** leveldb_files.c those of LevelDB's files.  FUNCTIONS.md says what each promises.
+** The SQL functions, which bloom.c registers.  bloom_build.c has those that return filters to keep,
+** and their size; bloom_filter.c the filter of one statement; bloom_may_contain.c those that test a
+** filter for a key, and bloom_tuple(); bloom_info.c what describes a filter; bloom_key.c keys of
+** other programs; bloom_sets.c BloomFiles; leveldb_files.c LevelDB's files.  FUNCTIONS.md says what
+** each promises.
 **
 ** A function takes its filter by bloom_filter_arg_or_fail(), of handle.h, and its key by those of
 ** key.h; what reads all bytes of a filter does so through bloom_stoppable_init(), of connection.h.
