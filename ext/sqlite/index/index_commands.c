@@ -12,7 +12,7 @@ int bloom_index_reset(bloom_index *index){
   if( layout==NULL ) return SQLITE_NOMEM;
   layout->num_generations = 1;
   sqlite3_randomness(sizeof(layout->number), &layout->number);
-  layout->generations[0].spans_hash = bloom_index_spans_hash(layout->number);
+  layout->generations[0].spans_hash = bloom_mix64(layout->number);
   for(i=0; i<index->config.num_keys; i++){
     if( bloom_index_has_hashes(&index->config.keys[i]) ){
       layout->generations[0].keys[i].hash_bits = INDEX_MIN_HASH_BITS;

@@ -20,10 +20,6 @@
 #define SPANS_OF_PLACE ((sqlite3_int64)1 << 20)
 #define SPAN_BYTES 9
 
-uint64_t bloom_index_spans_hash(uint64_t number){
-  return bloom_mix64(number);
-}
-
 void bloom_index_spans_free(bloom_index *index){
   int i;
   for(i=0; i<INDEX_MAX_GENERATIONS; i++){
@@ -77,7 +73,7 @@ int bloom_index_spans_read(bloom_index *index, const index_layout *layout,
   spans->shift = generation->shift;
   spans->num_spans = 0;
   spans->shifts = 0;
-  spans->hash = bloom_index_spans_hash(layout->number + generation->place);
+  spans->hash = bloom_mix64(layout->number + generation->place);
   rc = bloom_index_statement_take(index, INDEX_USE_BY_TEXT, &rows, "SELECT s.data FROM"
                                   " \"%w\".\"%w_spans\" AS s WHERE s.rowid >= ?1 ORDER BY s.rowid",
                                   index->schema, index->name);
@@ -114,8 +110,7 @@ static int spans_is(const index_spans *spans, uint32_t number, index_span wanted
   return spans->list[number].key==wanted.key && spans->list[number].shift==wanted.shift;
 }
 
-int bloom_index_spans_divide(index_spans *spans, sqlite3_int64 id, uint32_t shift, uint32_t *span){
-  *span = spans->num_spans;
+int bloom_index_spans_divide(index_spans *spans, sqlite3_int64 id, uint32_t shift){
   return spans_append(spans, spans_key_of(id, shift));
 }
 
@@ -232,7 +227,9 @@ int bloom_index_run_find(const index_key_layout *key, index_run_role role){
   return -1;
 }
 
-uint64_t bloom_index_run_first(const index_key_layout *key, const index_run *run){
+/* Returns the id of the first list of a run that queries read: 0, or of a join's source that of the
+** first one behind the target's last list. */
+static uint64_t run_first(const index_key_layout *key, const index_run *run){
   const int target = run->role==INDEX_RUN_SOURCE ? bloom_index_run_find(key, INDEX_RUN_TARGET) : -1;
   const uint64_t next = target>=0 ? key->runs[target].last + 1 : 0;
   const uint32_t num_segments = bloom_entries_num_segments(run->end_block);
@@ -245,7 +242,7 @@ uint64_t bloom_index_run_first(const index_key_layout *key, const index_run *run
 }
 
 int bloom_index_run_seek(index_run_reader *reader, const index_run *run, uint64_t wanted){
-  const uint64_t first = bloom_index_run_first(reader->of_key, run);
+  const uint64_t first = run_first(reader->of_key, run);
   if( wanted<first ) wanted = first;
   if( run->last==UINT64_MAX || wanted>run->last ){
     reader->row.num_blocks = 0;
@@ -259,14 +256,6 @@ int bloom_index_run_seek(index_run_reader *reader, const index_run *run, uint64_
   return bloom_entries_seek(&reader->row, wanted)==1 ? SQLITE_OK : SQLITE_CORRUPT_VTAB;
 }
 
-int bloom_index_run_next(index_run_reader *reader){
-  const int found = bloom_entries_next(&reader->row);
-  assert( reader->run!=NULL );
-  if( found<0 ) return SQLITE_CORRUPT_VTAB;
-  if( found==1 || reader->row.last==reader->run->last ) return SQLITE_OK;
-  return bloom_index_run_seek(reader, reader->run, reader->row.last + 1);
-}
-
 /* -- Writing -------------------------------------------------------------------------------- */
 
 int bloom_index_run_delete(bloom_index *index, int key, uint32_t slot, uint64_t first,
@@ -278,7 +267,8 @@ int bloom_index_run_delete(bloom_index *index, int key, uint32_t slot, uint64_t 
                        (sqlite3_int64)bloom_entries_rowid(slot, last));
 }
 
-int bloom_index_slot_is_used(const index_layout *layout, int key, uint32_t slot){
+/* Returns 1 if a run of a column, in any generation, has a slot. */
+static int slot_is_used(const index_layout *layout, int key, uint32_t slot){
   uint32_t j;
   int i;
   for(i=0; i<layout->num_generations; i++){
@@ -289,7 +279,7 @@ int bloom_index_slot_is_used(const index_layout *layout, int key, uint32_t slot)
 }
 
 int bloom_index_run_drop(const index_column *column, const index_run *run){
-  if( bloom_index_slot_is_used(column->before, column->key, run->slot) ) return SQLITE_OK;
+  if( slot_is_used(column->before, column->key, run->slot) ) return SQLITE_OK;
   return bloom_index_run_delete(column->index, column->key, run->slot, 0, INDEX_LAST_LIST);
 }
 
@@ -298,14 +288,38 @@ int bloom_index_run_add(const index_column *column, uint32_t end_block, index_ru
   *run = NULL;
   if( column->of_key->num_runs==INDEX_ROOM_RUNS ) return SQLITE_CORRUPT_VTAB;
   while( slot<INDEX_NUM_SLOTS
-        && (bloom_index_slot_is_used(column->layout, column->key, slot)
-            || bloom_index_slot_is_used(column->before, column->key, slot)) ) slot++;
+        && (slot_is_used(column->layout, column->key, slot)
+            || slot_is_used(column->before, column->key, slot)) ) slot++;
   if( slot==INDEX_NUM_SLOTS ) return SQLITE_FULL;
   *run = &column->of_key->runs[column->of_key->num_runs++];
   **run = (index_run){.last = UINT64_MAX, .end_block = end_block, .slot = slot};
   sqlite3_randomness(sizeof((*run)->number), &(*run)->number);
   /* A merge that failed may have left rows there. */
   return bloom_index_run_delete(column->index, column->key, slot, 0, INDEX_LAST_LIST);
+}
+
+int bloom_index_garbage_delete(bloom_index *index, const index_layout *before,
+                               const index_layout *layout, int key){
+  uint32_t j;
+  int i, rc = SQLITE_OK;
+  for(i=0; i<before->num_generations; i++){
+    const index_key_layout *of_key = &before->generations[i].keys[key];
+    for(j=0; j<of_key->num_runs && rc==SQLITE_OK; j++){
+      const uint32_t slot = of_key->runs[j].slot;
+      if( of_key->runs[j].role==INDEX_RUN_IN_LAYOUT
+       || slot_is_used(layout, key, slot) ) continue;
+      rc = bloom_index_run_delete(index, key, slot, 0, INDEX_LAST_LIST);
+    }
+  }
+  for(i=0; i<layout->num_generations; i++){
+    const index_key_layout *of_key = &layout->generations[i].keys[key];
+    for(j=0; j<of_key->num_runs && rc==SQLITE_OK; j++){
+      const uint64_t first = run_first(of_key, &of_key->runs[j]);
+      if( first==0 ) continue;
+      rc = bloom_index_run_delete(index, key, of_key->runs[j].slot, 0, first - 1);
+    }
+  }
+  return rc;
 }
 
 /* A run that is written. */

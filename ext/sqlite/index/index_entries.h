@@ -73,7 +73,7 @@ typedef struct index_generation {
   uint32_t zone_lg;    /* a zone has 2^zone_lg blocks, at most a span */
   uint32_t block_rows; /* rows of a block, about */
   uint32_t num_spans;
-  uint64_t spans_hash; /* of all of them: bloom_index_spans_hash() */
+  uint64_t spans_hash; /* of all of them; of none, bloom_mix64() of the layout's number + place */
   uint64_t num_built;  /* rows when shift, hash_bits and lists were chosen */
   uint64_t num_rows;   /* rows merged since it was begun; a changed row counts again */
   index_key_layout keys[INDEX_MAX_KEYS];
@@ -141,9 +141,6 @@ typedef struct index_spans {
   size_t max_list, max_by_key;
 } index_spans;
 
-/* Returns the hash of a list of no spans; `number` is the layout's plus the place. */
-uint64_t bloom_index_spans_hash(uint64_t number);
-
 /* Sets *result to a generation's, from memory if they are there.  It lives until the next call for
 ** this place. */
 int bloom_index_spans_read(bloom_index *index, const index_layout *layout,
@@ -156,9 +153,9 @@ int bloom_index_spans_add(index_spans *spans, sqlite3_int64 id, uint32_t *block)
 /* Returns 1 if a span has an id, and sets *block to the number of its block. */
 int bloom_index_spans_has(const index_spans *spans, sqlite3_int64 id, uint32_t *block);
 
-/* Adds a span of smaller blocks that has an id, and sets *span to its number.  All merged rows that
-** it has must be merged again. */
-int bloom_index_spans_divide(index_spans *spans, sqlite3_int64 id, uint32_t shift, uint32_t *span);
+/* Adds a span of smaller blocks that has an id.  All merged rows that it has must be merged
+** again. */
+int bloom_index_spans_divide(index_spans *spans, sqlite3_int64 id, uint32_t shift);
 
 /* Returns the place in by_key[] of the first span with this shift whose key is `key` or more, or of
 ** the first one with a larger shift. */
@@ -218,15 +215,8 @@ typedef struct index_run_reader {
 ** it is in the row at hand, and not before the list at hand. */
 int bloom_index_run_seek(index_run_reader *reader, const index_run *run, uint64_t wanted);
 
-/* Moves to the next list. */
-int bloom_index_run_next(index_run_reader *reader);
-
 /* Returns the number of a column's first run that has a role; -1: none has it. */
 int bloom_index_run_find(const index_key_layout *key, index_run_role role);
-
-/* Returns the id of the first list of a run that queries read: 0, or of a join's source that of the
-** first one behind the target's last list. */
-uint64_t bloom_index_run_first(const index_key_layout *key, const index_run *run);
 
 /* A column whose runs are written. */
 typedef struct index_column {
@@ -237,9 +227,6 @@ typedef struct index_column {
   int key;
   uint8_t *row;               /* room for a row: a run that has no other may be in the layout */
 } index_column;
-
-/* Returns 1 if a run of a column, in any generation, has a slot. */
-int bloom_index_slot_is_used(const index_layout *layout, int key, uint32_t slot);
 
 /* Adds a run without rows, in the lowest slot that neither layout uses. */
 int bloom_index_run_add(const index_column *column, uint32_t end_block, index_run **run);
@@ -268,6 +255,11 @@ int bloom_index_run_drop(const index_column *column, const index_run *run);
 /* Deletes rows of a slot whose lists' ids are first .. last. */
 int bloom_index_run_delete(bloom_index *index, int key, uint32_t slot, uint64_t first,
                            uint64_t last);
+
+/* Deletes the rows of runs that are in the layout before, and not in that which is on disk now; and
+** those of a join's sources that its target has. */
+int bloom_index_garbage_delete(bloom_index *index, const index_layout *before,
+                               const index_layout *layout, int key);
 
 /* -- index_entries.c: looking up ------------------------------------------------------- */
 
@@ -317,11 +309,6 @@ int bloom_index_union_next(void *source, index_entry_list *list, int *is_found);
 ** num_merged, the entries that it wrote; INDEX_JOIN_ALL: no limit, all joins are finished. */
 #define INDEX_JOIN_ALL UINT64_MAX
 int bloom_index_join(const index_column *column, uint64_t num_merged);
-
-/* Deletes the rows of runs that are in the layout before, and not in that which is on disk now; and
-** those of a join's sources that its target has. */
-int bloom_index_garbage_delete(bloom_index *index, const index_layout *before,
-                               const index_layout *layout, int key);
 
 /* -- index_texts.c --------------------------------------------------------------------- */
 

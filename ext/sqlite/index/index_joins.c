@@ -39,6 +39,17 @@ static void union_set_token(union_run *run){
   run->token = row->num_blocks>0 ? row->id / row->shape.num_segments : UINT64_MAX;
 }
 
+/* Moves to the next list of a run. */
+static int union_step(union_run *run){
+  index_run_reader *reader = &run->reader;
+  const int found = bloom_entries_next(&reader->row);
+  int rc = found<0 ? SQLITE_CORRUPT_VTAB : SQLITE_OK;
+  assert( reader->run!=NULL );
+  if( found==0 ) rc = bloom_index_run_seek(reader, reader->run, reader->row.last + 1);
+  union_set_token(run);
+  return rc;
+}
+
 int bloom_index_union_start(index_union **result, bloom_index *index, int key,
                             const index_key_layout *of_key, uint64_t taken){
   index_union *lists = *result
@@ -100,8 +111,7 @@ int bloom_index_union_next(void *source, index_entry_list *list, int *is_found){
     if( num_blocks<0 ) return SQLITE_CORRUPT_VTAB;
     if( is_first ) list->num_blocks = (uint32_t)num_blocks;
     else union_unite(list, blocks, (uint32_t)num_blocks);
-    rc = bloom_index_run_next(&run->reader);
-    union_set_token(run);
+    rc = union_step(run);
   }
   return rc;
 }
@@ -206,32 +216,6 @@ int bloom_index_join(const index_column *column, uint64_t num_merged){
     rc = bloom_index_run_add(column, end_block, &target);
     if( rc==SQLITE_OK && is_spread ) target->role = INDEX_RUN_TARGET;
     if( rc==SQLITE_OK ) rc = join_go_on(column, taken, target, is_spread ? max_pairs : UINT64_MAX);
-  }
-  return rc;
-}
-
-/* -- Rows that no layout names any more -------------------------------------------------------- */
-
-int bloom_index_garbage_delete(bloom_index *index, const index_layout *before,
-                               const index_layout *layout, int key){
-  uint32_t j;
-  int i, rc = SQLITE_OK;
-  for(i=0; i<before->num_generations; i++){
-    const index_key_layout *of_key = &before->generations[i].keys[key];
-    for(j=0; j<of_key->num_runs && rc==SQLITE_OK; j++){
-      const uint32_t slot = of_key->runs[j].slot;
-      if( of_key->runs[j].role==INDEX_RUN_IN_LAYOUT
-       || bloom_index_slot_is_used(layout, key, slot) ) continue;
-      rc = bloom_index_run_delete(index, key, slot, 0, INDEX_LAST_LIST);
-    }
-  }
-  for(i=0; i<layout->num_generations; i++){
-    const index_key_layout *of_key = &layout->generations[i].keys[key];
-    for(j=0; j<of_key->num_runs && rc==SQLITE_OK; j++){
-      const uint64_t first = bloom_index_run_first(of_key, &of_key->runs[j]);
-      if( first==0 ) continue;
-      rc = bloom_index_run_delete(index, key, of_key->runs[j].slot, 0, first - 1);
-    }
   }
   return rc;
 }

@@ -66,19 +66,12 @@ static int merge_flush_key(index_merge_state *merge, int generation, int number,
   merge_key *key = &of->keys[number];
   const int in_layout = bloom_index_run_find(of_key, INDEX_RUN_IN_LAYOUT);
   index_run *run;
-  index_entry_list list;
-  index_union *lists;
-  int is_found, ignored, rc = SQLITE_OK;
+  int ignored, rc = SQLITE_OK;
   if( key->zones ) return bloom_index_zones_write(key->zones);
   if( bloom_index_pairs_bytes(&key->pairs)==0 ) return SQLITE_OK;
   if( in_layout>=0 ){
     /* Its entries become part of the new run. */
-    rc = bloom_index_union_start(&lists, merge->index, number, of_key, (uint64_t)1 << in_layout);
-    while( rc==SQLITE_OK
-          && (rc = bloom_index_union_next(lists, &list, &is_found))==SQLITE_OK && is_found ){
-      rc = bloom_index_pairs_add_list(&key->pairs, &list);
-    }
-    sqlite3_free(lists);
+    rc = bloom_index_pairs_add_run(&key->pairs, &column, in_layout);
     of_key->runs[in_layout] = of_key->runs[--of_key->num_runs];
   }
   if( rc==SQLITE_OK && of_key->num_runs>=INDEX_MAX_RUNS ){
@@ -138,8 +131,9 @@ static int merge_divide(index_merge_state *merge, int generation, sqlite3_int64 
   merge_generation *of = &merge->generations[generation];
   sqlite3_int64 last = generation==1 ? merge->layout.bound : merge->layout.covered;
   sqlite3_stmt *rows = NULL;
-  uint32_t span, block;
-  int rc = bloom_index_spans_divide(of->spans, id, shift, &span);
+  const uint32_t span = of->spans->num_spans;
+  uint32_t block;
+  int rc = bloom_index_spans_divide(of->spans, id, shift);
   if( rc!=SQLITE_OK ) return rc;
   if( last>bloom_index_span_last(of->spans, span) ) last = bloom_index_span_last(of->spans, span);
   rc = bloom_index_source_rows(merge->index, &rows, "BETWEEN ?1 AND ?2");
@@ -296,7 +290,7 @@ static int merge_open_generation(index_merge_state *merge, int number, const ind
     generation->zone_lg = choice->zone_lg;
     generation->block_rows = choice->block_rows;
     generation->num_built = choice->num_rows;
-    generation->spans_hash = bloom_index_spans_hash(merge->layout.number + generation->place);
+    generation->spans_hash = bloom_mix64(merge->layout.number + generation->place);
   }
   rc = bloom_index_spans_read(index, &merge->layout, generation, &of->spans);
   for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
@@ -453,7 +447,7 @@ int bloom_index_merge_core(bloom_index *index, const index_layout *before, sqlit
       rc = merge_open_generation(merge, 1, &choice);
     }
   }
-  bloom_index_choice_free(&choice);
+  for(i=0; i<INDEX_MAX_KEYS; i++) sqlite3_free(choice.lists[i]);
   if( rc==SQLITE_OK && !*wants_rebuild ){
     rc = merge_take_rows(merge, max_rows);
     /* If there are no numbers of blocks left, larger blocks are needed. */

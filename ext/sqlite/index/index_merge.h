@@ -20,9 +20,8 @@ typedef struct index_choice {
   bloom_lists *lists[INDEX_MAX_KEYS]; /* of LIKE columns */
 } index_choice;
 
-/* Chooses for the table as it is now.  The caller frees *choice in any case. */
+/* Chooses for the table as it is now.  The caller frees the lists in any case. */
 int bloom_index_choose(bloom_index *index, index_choice *choice);
-void bloom_index_choice_free(index_choice *choice);
 
 /* -- index_pairs.c --------------------------------------------------------------------- */
 
@@ -65,8 +64,8 @@ void bloom_index_pairs_free(index_pairs *pairs);
 /* Adds the entries of a value of the column, in a block. */
 int bloom_index_pairs_add(index_pairs *pairs, uint32_t block, sqlite3_value *value);
 
-/* Adds entries of keys. */
-int bloom_index_pairs_add_list(index_pairs *pairs, const index_entry_list *list);
+/* Adds the entries of a column's run, which are of keys. */
+int bloom_index_pairs_add_run(index_pairs *pairs, const index_column *column, int run);
 
 /* Returns the bytes that pairs take, those for sorting them included. */
 static inline size_t bloom_index_pairs_bytes(const index_pairs *pairs){

@@ -137,14 +137,22 @@ int bloom_index_pairs_add(index_pairs *pairs, uint32_t block, sqlite3_value *val
   return rc;
 }
 
-int bloom_index_pairs_add_list(index_pairs *pairs, const index_entry_list *list){
-  const uint64_t first = list->token << INDEX_PAIR_BLOCK_BITS
-    | (uint64_t)list->segment*BLOOM_SEGMENT_BLOCKS;
+int bloom_index_pairs_add_run(index_pairs *pairs, const index_column *column, int run){
+  index_entry_list list;
+  index_union *lists;
   uint32_t i;
-  const int rc = pairs_grow(pairs, list->num_blocks);
-  for(i=0; i<list->num_blocks && rc==SQLITE_OK; i++){
-    pairs->list[pairs->num_listed++] = first + list->blocks[i];
+  int is_found, rc = bloom_index_union_start(&lists, column->index, column->key, column->of_key,
+                                             (uint64_t)1 << run);
+  while( rc==SQLITE_OK
+        && (rc = bloom_index_union_next(lists, &list, &is_found))==SQLITE_OK && is_found ){
+    const uint64_t first = list.token << INDEX_PAIR_BLOCK_BITS
+      | (uint64_t)list.segment*BLOOM_SEGMENT_BLOCKS;
+    rc = pairs_grow(pairs, list.num_blocks);
+    for(i=0; i<list.num_blocks && rc==SQLITE_OK; i++){
+      pairs->list[pairs->num_listed++] = first + list.blocks[i];
+    }
   }
+  sqlite3_free(lists);
   return rc;
 }
 

@@ -10,8 +10,6 @@
 #include "index_merge.h"
 #include "index_source.h"
 
-#include <string.h>
-
 #include "../../core/entries/sample.h"
 
 /* Places in the table, and rows that are read at each. */
@@ -212,19 +210,17 @@ static int sample_shift_and_lists(bloom_index *index, const index_rows *rows,
 
 /* -- The choice -------------------------------------------------------------------------------- */
 
-void bloom_index_choice_free(index_choice *choice){
-  int i;
-  for(i=0; i<INDEX_MAX_KEYS; i++) sqlite3_free(choice->lists[i]);
-  memset(choice, 0, sizeof(*choice));
-}
-
 int bloom_index_choose(bloom_index *index, index_choice *choice){
+  const char *id = index->columns.id_name, *table = index->columns.name;
   index_rows rows = {.first = 0, .last = -1};
   sqlite3_int64 num_pages = 0, page_bytes = 4096;
   double of_pages, block_bytes = INDEX_BLOCK_BYTES, block_rows;
-  int i, has_lists = 0, rc = bloom_index_source_ids(index, &rows.first, &rows.last);
-  memset(choice, 0, sizeof(*choice));
-  choice->first = rows.first;
+  int i, has_lists = 0, rc;
+  rc = bloom_sql_integer(index->connection, &rows.first, "SELECT min(x.\"%w\") FROM "
+                         INDEX_SOURCE, id, index->schema, table);
+  if( rc==SQLITE_OK ) rc = bloom_sql_integer(index->connection, &rows.last, INDEX_LAST_ID, id,
+                                             index->schema, table);
+  *choice = (index_choice){.first = rows.first};
   if( rc==SQLITE_OK ) rc = sample_rows(index, &rows);
   if( rc!=SQLITE_OK ) return rc;
   rc = bloom_sql_integer(index->connection, &num_pages, "PRAGMA \"%w\".page_count", index->schema);

@@ -20,14 +20,6 @@ const char *bloom_index_key_name(const bloom_index *index, int key){
   return indexed->column>=0 ? index->columns.list[indexed->column].name : indexed->name;
 }
 
-int bloom_index_source_ids(bloom_index *index, sqlite3_int64 *first, sqlite3_int64 *last){
-  const int rc = bloom_sql_integer(index->connection, first, INDEX_FIRST_ID,
-                                   index->columns.id_name, index->schema, index->columns.name);
-  if( rc!=SQLITE_OK ) return rc;
-  return bloom_sql_integer(index->connection, last, INDEX_LAST_ID, index->columns.id_name,
-                           index->schema, index->columns.name);
-}
-
 int bloom_index_last_id(bloom_index *index, sqlite3_int64 *last){
   sqlite3_int64 found = INT64_MIN;
   int rc;

@@ -15,15 +15,11 @@
 /* Returns an indexed column's name now, or, if it is gone, the recorded one. */
 const char *bloom_index_key_name(const bloom_index *index, int key);
 
-/* SELECTs of the first and the last id: formats of the id's name, the schema and the table. */
-#define INDEX_FIRST_ID "SELECT min(x.\"%w\") FROM " INDEX_SOURCE
-#define INDEX_LAST_ID  "SELECT max(x.\"%w\") FROM " INDEX_SOURCE
+/* The SELECT of the last id: a format of the id's name, the schema and the table. */
+#define INDEX_LAST_ID "SELECT max(x.\"%w\") FROM " INDEX_SOURCE
 
 /* Sets *last to the last id, where it is not hidden by an authorizer and the source has rows. */
 int bloom_index_last_id(bloom_index *index, sqlite3_int64 *last);
-
-/* Sets *first and *last to these ids, if the source has rows. */
-int bloom_index_source_ids(bloom_index *index, sqlite3_int64 *first, sqlite3_int64 *last);
 
 /* Compiles a SELECT of the id and the indexed columns of rows whose id meets a condition, such as
 ** "= ?1", in ascending order. */
