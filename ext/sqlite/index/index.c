@@ -81,6 +81,32 @@ static int args_read(bloom_index *index, int num_args, const char *const *texts,
                           " column, column LIKE, column RANGE, ...)");
 }
 
+/* Finds the columns that the arguments name among index->columns, and sets index->config. */
+static int args_find_columns(bloom_index *index){
+  index_config *config = &index->config;
+  int i, j;
+  for(i=0; i<config->num_keys; i++){
+    index_key *key = &config->keys[i];
+    key->column = bloom_source_find(&index->columns, key->name);
+    if( key->column<0 ){
+      return BLOOM_INDEX_FAIL(index, "bloom_index: there is no column %s in table %s",
+                             key->name, config->source);
+    }
+    if( key->column==index->columns.id_column && !key->is_like ){
+      return BLOOM_INDEX_FAIL(index,
+                             "bloom_index: column %s is the INTEGER PRIMARY KEY, which finds its "
+                             "row by itself", key->name);
+    }
+    for(j=0; j<i; j++){
+      if( config->keys[j].column==key->column && config->keys[j].is_like==key->is_like
+         && config->keys[j].is_range==key->is_range ){
+        return BLOOM_INDEX_FAIL(index, "bloom_index: column %s is named twice", key->name);
+      }
+    }
+  }
+  return bloom_index_config_renew(index);
+}
+
 /* == The declaration =================================================================== */
 
 /* Returns a type for sqlite3_declare_vtab(), which hides the columns whose type has that word. */
@@ -253,7 +279,7 @@ static int index_create(sqlite3 *db, void *connection, int num_args, const char 
     rc = BLOOM_INDEX_FAIL(index, "bloom_index: table %s has a column unmerged, which is an option,"
                                  " too: write it in quotes to index it", index->config.source);
   }
-  if( rc==SQLITE_OK ) rc = bloom_index_config_set(index);
+  if( rc==SQLITE_OK ) rc = args_find_columns(index);
   if( rc==SQLITE_OK ) rc = index_name_check(index, index->name);
   if( rc==SQLITE_OK ) rc = index_declare(index);
   if( rc==SQLITE_OK && index->command_column<0 ){

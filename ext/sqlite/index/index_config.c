@@ -181,31 +181,6 @@ int bloom_index_config_renew(bloom_index *index){
   return SQLITE_OK;
 }
 
-int bloom_index_config_set(bloom_index *index){
-  index_config *config = &index->config;
-  int i, j;
-  for(i=0; i<config->num_keys; i++){
-    index_key *key = &config->keys[i];
-    key->column = bloom_source_find(&index->columns, key->name);
-    if( key->column<0 ){
-      return BLOOM_INDEX_FAIL(index, "bloom_index: there is no column %s in table %s",
-                             key->name, config->source);
-    }
-    if( key->column==index->columns.id_column && !key->is_like ){
-      return BLOOM_INDEX_FAIL(index,
-                             "bloom_index: column %s is the INTEGER PRIMARY KEY, which finds its "
-                             "row by itself", key->name);
-    }
-    for(j=0; j<i; j++){
-      if( config->keys[j].column==key->column && config->keys[j].is_like==key->is_like
-         && config->keys[j].is_range==key->is_range ){
-        return BLOOM_INDEX_FAIL(index, "bloom_index: column %s is named twice", key->name);
-      }
-    }
-  }
-  return bloom_index_config_renew(index);
-}
-
 /* -- On disk ---------------------------------------------------------------------------- */
 
 /* Reads or writes a configuration.  Of one that is read it sets *is_of_1_2 and each equality,
@@ -500,19 +475,6 @@ int bloom_index_state_insert(bloom_index *index){
   if( rc!=SQLITE_OK ) return rc;
   return bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_state\" WHERE rowid <> 1",
                        index->schema, index->name);
-}
-
-sqlite3_int64 bloom_index_layout_bytes(const bloom_index *index, const index_layout *layout){
-  sqlite3_int64 num_rows = 0;
-  uint32_t j;
-  int i, key;
-  for(i=0; i<layout->num_generations; i++){
-    for(key=0; key<index->config.num_keys; key++){
-      const index_key_layout *of_key = &layout->generations[i].keys[key];
-      for(j=0; j<of_key->num_runs; j++) num_rows += of_key->runs[j].num_rows;
-    }
-  }
-  return num_rows * 4096;
 }
 
 int bloom_index_layout_write(bloom_index *index, index_layout *layout){

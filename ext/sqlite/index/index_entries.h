@@ -106,9 +106,6 @@ int bloom_index_layout_read(bloom_index *index, const index_layout **layout);
 /* Writes the layout and `covered` in one statement. */
 int bloom_index_layout_write(bloom_index *index, index_layout *layout);
 
-/* Returns the bytes that the entries of all columns take in pages. */
-sqlite3_int64 bloom_index_layout_bytes(const bloom_index *index, const index_layout *layout);
-
 /* Writes one row of NAME_state, with index->config and without a layout, in place of all others. */
 int bloom_index_state_insert(bloom_index *index);
 

@@ -183,9 +183,17 @@ static int info_read_source(info_cursor *info, bloom_index *index){
       | COLUMN_BIT(COLUMN_MERGED);
   }
   if( rc==SQLITE_OK && layout && info_wants(info, COLUMN_BIT(COLUMN_BYTES)) ){
-    int i;
-    info_set(info, COLUMN_BYTES, bloom_index_layout_bytes(index, layout));
-    /* The tables of spans and of zones, in whole pages of 4 KB. */
+    sqlite3_int64 num_rows = 0;
+    uint32_t j;
+    int i, key;
+    /* Of entries each row has a page of 4 KB; the tables of spans and of zones have whole ones. */
+    for(i=0; i<layout->num_generations; i++){
+      for(key=0; key<index->config.num_keys; key++){
+        const index_key_layout *of_key = &layout->generations[i].keys[key];
+        for(j=0; j<of_key->num_runs; j++) num_rows += of_key->runs[j].num_rows;
+      }
+    }
+    info_set(info, COLUMN_BYTES, 4096*num_rows);
     for(i=-1; i<index->config.num_keys && rc==SQLITE_OK; i++){
       sqlite3_int64 num_bytes = 0;
       if( i>=0 && !index->config.keys[i].is_range ) continue;

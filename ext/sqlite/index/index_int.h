@@ -19,7 +19,7 @@
 **
 **   CREATE    a flag here; its word in args_read_column(); its bit, any collation, and what may be
 **             indexed twice or by id: config_record(), config_set_equality(),
-**             bloom_index_config_set().  bloom_index_has_hashes() must be true if tokens have
+**             args_find_columns().  bloom_index_has_hashes() must be true if tokens have
 **             hash_bits, else bloom_index_choose() gives it lists, or it has a table of its own:
 **             bloom_index_table_suffix()
 **   triggers  if it tells values apart that `IS NOT` does not: triggers_is_changed()

@@ -71,9 +71,6 @@ int bloom_index_check_names(bloom_index *index, const char *tables, int is_creat
 
 /* -- index_config.c; of the layout, index_entries.h ------------------------------------ */
 
-/* Finds the columns that the arguments name among index->columns, and sets index->config. */
-int bloom_index_config_set(bloom_index *index);
-
 /* Sets index->config to what its columns are now, before their entries are made anew. */
 int bloom_index_config_renew(bloom_index *index);
 
