@@ -11,6 +11,8 @@
 */
 #include "vtab_int.h"
 
+#include <string.h>
+
 #include "../../core/parquet/parquet.h"
 #include "../handle.h"
 
@@ -146,12 +148,13 @@ static void snapshot_free(vtab_snapshot *snapshot){
   if( snapshot==NULL ) return;
   if( snapshot->handle ) bloom_handle_close(snapshot->handle);
   sqlite3_finalize(snapshot->tuples.row);
-  bloom_hash_set_clear(&snapshot->unmerged);
+  sqlite3_free(snapshot->unmerged.slots);
   for(layer=0; layer<BLOOM_VTAB_MAX_LAYERS; layer++) sqlite3_free(snapshot->bytes[layer]);
   sqlite3_free(snapshot);
 }
 
 static int read_snapshot(bloom_vtab *vtab, vtab_snapshot **result){
+  const bloom_hash_set *hashes = &vtab->unmerged.hashes;
   const bloom_vtab_layout *layout;
   vtab_snapshot *snapshot;
   int layer, rc = bloom_vtab_read_layout(vtab);
@@ -166,7 +169,13 @@ static int read_snapshot(bloom_vtab *vtab, vtab_snapshot **result){
     int is_intact = 1;
     rc = bloom_vtab_count_unmerged(vtab, &snapshot->num_unmerged);
     if( rc==SQLITE_OK ) rc = bloom_vtab_read_journal(vtab, &is_intact);
-    if( rc==SQLITE_OK ) rc = bloom_hash_set_copy(&vtab->unmerged.hashes, &snapshot->unmerged);
+    if( rc==SQLITE_OK && hashes->num_slots>0 ){
+      const size_t num_bytes = hashes->num_slots * sizeof(*hashes->slots);
+      snapshot->unmerged = *hashes;
+      snapshot->unmerged.slots = sqlite3_malloc64(num_bytes);
+      if( snapshot->unmerged.slots ) memcpy(snapshot->unmerged.slots, hashes->slots, num_bytes);
+      else rc = SQLITE_NOMEM;
+    }
     if( rc==SQLITE_OK ) rc = bloom_vtab_open(vtab, BLOOM_VTAB_LOOK_UP); /* as it is by now */
     snapshot->doubt = is_intact ? doubt_of_reader(vtab) : BLOOM_VTAB_BROKEN_JOURNAL;
   }

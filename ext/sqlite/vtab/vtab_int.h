@@ -6,7 +6,6 @@
 
 #include "../../core/debug.h"
 #include "../errors.h"
-#include "../hash_queue.h"
 #include "../source/follow.h"
 #include "../source/keys.h"
 #include "../source/source.h"
@@ -90,6 +89,24 @@ typedef enum bloom_vtab_doubt {
   BLOOM_VTAB_OTHER_JOURNAL, BLOOM_VTAB_HAS_OTHERS, BLOOM_VTAB_NO_COLUMN, BLOOM_VTAB_OTHER_COLUMN,
   BLOOM_VTAB_BROKEN_JOURNAL, BLOOM_VTAB_OF_1_2_0, BLOOM_VTAB_HEALING
 } bloom_vtab_doubt;
+
+/* Hashes.  Memory set to zero is an empty set; slots are to be freed. */
+typedef struct bloom_hash_set {
+  uint64_t *slots;  /* open addressing; 0: free */
+  size_t num_slots; /* a power of two, at least twice the hashes; 0 at first */
+  size_t num_hashes;
+} bloom_hash_set;
+
+/* Returns 1 if a hash is in the set.  Inline because it runs once a row. */
+static inline int bloom_hash_set_has(const bloom_hash_set *set, bloom_hash_value hash){
+  const uint64_t wanted = hash ? hash : 1; /* 0 and 1 are one, which costs a false positive */
+  size_t i;
+  if( set->num_slots==0 ) return 0;
+  for(i=(size_t)wanted & (set->num_slots - 1); set->slots[i]; i=(i + 1) & (set->num_slots - 1)){
+    if( set->slots[i]==wanted ) return 1;
+  }
+  return 0;
+}
 
 /* What look-ups know of the journal: vtab_journal.c. */
 typedef struct bloom_vtab_unmerged {

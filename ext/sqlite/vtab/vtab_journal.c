@@ -59,12 +59,59 @@ static int find_rows(bloom_vtab *vtab, sqlite3_int64 from, sqlite3_stmt **row){
   return rc==SQLITE_OK ? sqlite3_bind_int64(*row, 1, from) : rc;
 }
 
+/* -- The set of hashes, by linear probing: hashes need no other hash ------------------------ */
+
+#define FIRST_SLOTS 64
+
+static void hash_set_put(bloom_hash_set *set, uint64_t hash){
+  size_t i = (size_t)hash & (set->num_slots - 1);
+  while( set->slots[i] ) i = (i + 1) & (set->num_slots - 1);
+  set->slots[i] = hash;
+  set->num_hashes++;
+}
+
+/* Adds a hash.  SQLITE_OK; or SQLITE_NOMEM, with the set unchanged. */
+static int hash_set_add(bloom_hash_set *set, bloom_hash_value hash){
+  if( bloom_hash_set_has(set, hash) ) return SQLITE_OK;
+  if( 2*(set->num_hashes + 1)>set->num_slots ){
+    bloom_hash_set larger = {.num_slots = set->num_slots ? 2 * set->num_slots : FIRST_SLOTS};
+    size_t i;
+    larger.slots = bloom_malloc_zeros(larger.num_slots * sizeof(*larger.slots));
+    if( larger.slots==NULL ) return SQLITE_NOMEM;
+    for(i=0; i<set->num_slots; i++){
+      if( set->slots[i] ) hash_set_put(&larger, set->slots[i]);
+    }
+    sqlite3_free(set->slots);
+    *set = larger;
+  }
+  hash_set_put(set, hash ? hash : 1);
+  return SQLITE_OK;
+}
+
+/* Removes a hash that is in the set.  Moves hashes that linear probing put behind it into the free
+** slot, so that no search ends too early. */
+static void hash_set_remove(bloom_hash_set *set, bloom_hash_value hash){
+  const size_t mask = set->num_slots - 1;
+  const uint64_t removed = hash ? hash : 1;
+  size_t i = (size_t)removed & mask, free;
+  assert(bloom_hash_set_has(set, hash));
+  while( set->slots[i]!=removed ) i = (i + 1) & mask;
+  for(free=i; set->slots[i = (i + 1) & mask]; ){
+    /* A hash whose search begins behind the free slot stays. */
+    if( ((i - (size_t)set->slots[i]) & mask)<((i - free) & mask) ) continue;
+    set->slots[free] = set->slots[i];
+    free = i;
+  }
+  set->slots[free] = 0;
+  set->num_hashes--;
+}
+
 /* -- Looking up ---------------------------------------------------------------------------- */
 
 /* Frees what is known of the journal. */
 static void forget_journal(bloom_vtab *vtab){
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
-  bloom_hash_set_clear(&unmerged->hashes);
+  sqlite3_free(unmerged->hashes.slots);
   sqlite3_free(unmerged->order);
   sqlite3_free(unmerged->rows);
   *unmerged = (bloom_vtab_unmerged){.statement = unmerged->statement};
@@ -121,7 +168,7 @@ static int add_rows(bloom_vtab *vtab, sqlite3_stmt *row){
     for(j=0; rc==SQLITE_OK && j<hashes.num_hashes; j++){
       const size_t num_hashes = set->num_hashes;
       rc = BLOOM_GROW(unmerged->order, num_hashes, unmerged->max_order);
-      if( rc==SQLITE_OK ) rc = bloom_hash_set_add(set, hashes.hashes[j]);
+      if( rc==SQLITE_OK ) rc = hash_set_add(set, hashes.hashes[j]);
       if( set->num_hashes>num_hashes ) unmerged->order[num_hashes] = hashes.hashes[j];
     }
     if( rc!=SQLITE_OK ) return rc;
@@ -168,7 +215,7 @@ static int find_last_row(bloom_vtab *vtab, sqlite3_stmt **row){
   assert(unmerged->rows[number].num_hashes<=unmerged->hashes.num_hashes);
   unmerged->num_rows = number + 1;
   while( unmerged->hashes.num_hashes>unmerged->rows[number].num_hashes ){
-    bloom_hash_set_remove(&unmerged->hashes, unmerged->order[unmerged->hashes.num_hashes - 1]);
+    hash_set_remove(&unmerged->hashes, unmerged->order[unmerged->hashes.num_hashes - 1]);
   }
   return SQLITE_OK;
 }
