@@ -186,24 +186,15 @@ static inline int has_one_hash(sqlite3_value *value, uint64_t *hash){
   return type==SQLITE_FLOAT && equal_plain_real(sqlite3_value_double(value), hash);
 }
 
-static void push_equal_hash(bloom_key_hashes *hashes, uint64_t hash){
-  int i;
-  for(i=0; i<hashes->num_hashes; i++){
-    if( hashes->hashes[i]==hash ) return;
-  }
-  assert( hashes->num_hashes<BLOOM_MAX_KEY_HASHES );
-  hashes->hashes[hashes->num_hashes++] = hash;
-}
-
 static void push_equal_cells(double real, bloom_key_hashes *hashes){
   const uint64_t steps = bloom_steps_of(real);
-  push_equal_hash(hashes, bloom_hash_of_cell(real, bloom_first_cell(steps)));
-  push_equal_hash(hashes, bloom_hash_of_cell(real, bloom_last_cell(steps)));
+  bloom_push_hash(hashes, bloom_hash_of_cell(real, bloom_first_cell(steps)));
+  bloom_push_hash(hashes, bloom_hash_of_cell(real, bloom_last_cell(steps)));
 }
 
 static void push_equal_integer(equal_kinds *kinds, int is_query, int64_t integer,
                                bloom_key_hashes *hashes){
-  push_equal_hash(hashes, bloom_parquet_hash_int64(integer));
+  bloom_push_hash(hashes, bloom_parquet_hash_int64(integer));
   if( !bloom_is_large_integer(integer) ) return;
   if( !is_query ) kinds->has_large_integer = 1;
   else if( kinds->has_large_real ) push_equal_cells((double)integer, hashes);
@@ -213,14 +204,14 @@ static void push_equal_real(equal_kinds *kinds, int is_query, double real,
                             bloom_key_hashes *hashes){
   int64_t integer;
   if( bloom_real_is_near_integer(real, &integer) ){
-    push_equal_hash(hashes, bloom_parquet_hash_int64(integer));
+    bloom_push_hash(hashes, bloom_parquet_hash_int64(integer));
   }
   if( bloom_real_is_whole(real) ) return;
   if( is_query ){
     push_equal_cells(real, hashes);
     if( kinds->has_large_integer && may_be_large_integer(real) ) hashes->is_maybe = 1;
   }else{
-    push_equal_hash(hashes, bloom_hash_of_cell(real, bloom_cell_of(bloom_steps_of(real))));
+    bloom_push_hash(hashes, bloom_hash_of_cell(real, bloom_cell_of(bloom_steps_of(real))));
     if( is_large_real(real) ) kinds->has_large_real = 1;
   }
 }
@@ -237,7 +228,7 @@ static int push_equal_text(equal_kinds *kinds, int is_query, sqlite3_value *valu
   is_number = bloom_bytes_may_be_number(text, num_bytes);
   if( is_number==0 ){
     const uint8_t *nul = memchr(text, 0, num_bytes);
-    push_equal_hash(hashes, fold_text(text, nul ? (size_t)(nul - text) : num_bytes).hash);
+    bloom_push_hash(hashes, fold_text(text, nul ? (size_t)(nul - text) : num_bytes).hash);
     return SQLITE_OK;
   }
   if( is_number==BLOOM_IS_INTEGER ){
@@ -268,8 +259,8 @@ static int equal_hashes_of(equal_kinds *kinds, int is_query, sqlite3_value *valu
       real = sqlite3_value_double(value);
       push_equal_real(kinds, is_query, real, hashes);
       /* The text of infinity is no number. */
-      if( real>DBL_MAX ) push_equal_hash(hashes, fold_text((const uint8_t *)"Inf", 3).hash);
-      if( real<-DBL_MAX ) push_equal_hash(hashes, fold_text((const uint8_t *)"-Inf", 4).hash);
+      if( real>DBL_MAX ) bloom_push_hash(hashes, fold_text((const uint8_t *)"Inf", 3).hash);
+      if( real<-DBL_MAX ) bloom_push_hash(hashes, fold_text((const uint8_t *)"-Inf", 4).hash);
       return SQLITE_OK;
     case SQLITE_TEXT:
       return push_equal_text(kinds, is_query, value, hashes);
@@ -278,7 +269,7 @@ static int equal_hashes_of(equal_kinds *kinds, int is_query, sqlite3_value *valu
       num_bytes = (size_t)sqlite3_value_bytes(value);
       /* An empty BLOB has no address. */
       if( bytes==NULL && num_bytes>0 ) return SQLITE_NOMEM;
-      push_equal_hash(hashes, bloom_xxh64(bytes, num_bytes) ^ BLOOM_GOLDEN_RATIO);
+      bloom_push_hash(hashes, bloom_xxh64(bytes, num_bytes) ^ BLOOM_GOLDEN_RATIO);
       return SQLITE_OK;
   }
 }

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "../../core/debug.h"
 #include "../../core/parquet/parquet.h"
 #include "../key.h"
 #include "sql.h"
@@ -14,24 +13,15 @@
 /* A longer text is folded in memory of its own. */
 #define SHORT_TEXT_BYTES 256
 
-/* Returns 1 if text contains part, whatever its case. */
-static int text_has(const char *text, const char *part){
-  const int num_chars = (int)strlen(part);
-  for(; *text; text++){
-    if( sqlite3_strnicmp(text, part, num_chars)==0 ) return 1;
-  }
-  return 0;
-}
-
 char bloom_affinity_of(const char *type){
   /* Source: sqlite.org/datatype3.html, section 3.1, in this order. */
   if( type[0]==0 ) return 'b';
-  if( text_has(type, "INT") ) return 'i';
-  if( text_has(type, "CHAR") || text_has(type, "CLOB")
-   || text_has(type, "TEXT") ) return 't';
-  if( text_has(type, "BLOB") ) return 'b';
-  if( text_has(type, "REAL") || text_has(type, "FLOA")
-   || text_has(type, "DOUB") ) return 'r';
+  if( sqlite3_strlike("%int%", type, 0)==0 ) return 'i';
+  if( sqlite3_strlike("%char%", type, 0)==0 || sqlite3_strlike("%clob%", type, 0)==0
+   || sqlite3_strlike("%text%", type, 0)==0 ) return 't';
+  if( sqlite3_strlike("%blob%", type, 0)==0 ) return 'b';
+  if( sqlite3_strlike("%real%", type, 0)==0 || sqlite3_strlike("%floa%", type, 0)==0
+   || sqlite3_strlike("%doub%", type, 0)==0 ) return 'r';
   return 'n';
 }
 
@@ -46,15 +36,6 @@ int bloom_collation_named(const char *name, bloom_collation *collation){
   while( i<BLOOM_NUM_COLLATIONS && sqlite3_stricmp(name, bloom_collation_names[i])!=0 ) i++;
   if( i<BLOOM_NUM_COLLATIONS ) *collation = (bloom_collation)i;
   return i<BLOOM_NUM_COLLATIONS;
-}
-
-static void push(bloom_key_hashes *hashes, bloom_hash_value hash){
-  int i;
-  for(i=0; i<hashes->num_hashes; i++){
-    if( hashes->hashes[i]==hash ) return;
-  }
-  assert(hashes->num_hashes<BLOOM_MAX_KEY_HASHES); /* no key has more */
-  if( hashes->num_hashes<BLOOM_MAX_KEY_HASHES ) hashes->hashes[hashes->num_hashes++] = hash;
 }
 
 /* Pushes the hash of a text, with its collation undone.  SQLITE_OK or SQLITE_NOMEM. */
@@ -78,18 +59,18 @@ static int push_text(
       folded[i] = (char)(text[i]>='A' && text[i]<='Z' ? text[i] + ('a' - 'A') : text[i]);
     }
     if( i<num_bytes ) memset(&folded[i], 0, num_bytes - i);
-    push(hashes, bloom_xxh64((const uint8_t *)folded, num_bytes));
+    bloom_push_hash(hashes, bloom_xxh64((const uint8_t *)folded, num_bytes));
     if( folded!=short_text ) sqlite3_free(folded);
     return SQLITE_OK;
   }
-  push(hashes, bloom_xxh64((const uint8_t *)text, num_bytes));
+  bloom_push_hash(hashes, bloom_xxh64((const uint8_t *)text, num_bytes));
   return SQLITE_OK;
 }
 
 static void push_real(double real, bloom_key_hashes *hashes){
   bloom_key key;
   const bloom_key_kind kind = bloom_real_key_of(real, &key);
-  push(hashes, bloom_hash_of(&bloom_encoding_parquet, kind, &key));
+  bloom_push_hash(hashes, bloom_hash_of(&bloom_encoding_parquet, kind, &key));
 }
 
 /* What a text is to numeric affinity. */
@@ -161,11 +142,12 @@ static void push_near(double real, int is_query, bloom_key_hashes *hashes){
   const uint64_t steps = bloom_steps_of(real);
   int64_t integer;
   if( bloom_real_is_integer(real, &integer) || bloom_real_is_near_integer(real, &integer) ){
-    push(hashes, bloom_parquet_hash_int64(integer));
+    bloom_push_hash(hashes, bloom_parquet_hash_int64(integer));
   }
   if( bloom_real_is_whole(real) ) return;
-  push(hashes, bloom_hash_of_cell(real, is_query ? bloom_first_cell(steps) : bloom_cell_of(steps)));
-  if( is_query ) push(hashes, bloom_hash_of_cell(real, bloom_last_cell(steps)));
+  bloom_push_hash(hashes, bloom_hash_of_cell(real, is_query ? bloom_first_cell(steps)
+                                                            : bloom_cell_of(steps)));
+  if( is_query ) bloom_push_hash(hashes, bloom_hash_of_cell(real, bloom_last_cell(steps)));
 }
 
 static int can_hold_text(bloom_equality rule){
@@ -214,7 +196,7 @@ static int push_text_key(
   ** crashes SQLite 3.52.0 if called with a copy. */
   if( form==FORM_INTEGER
    || (real>=-0x1p63 && real<=0x1p63 && !(real>-0x1p53 && real<0x1p53)) ){
-    push(hashes, bloom_parquet_hash_int64(integer));
+    bloom_push_hash(hashes, bloom_parquet_hash_int64(integer));
   }
   if( form!=FORM_INTEGER && can_hold_text(rule) ) push_near(real, use>=BLOOM_TO_LOOK_FOR, hashes);
   else push_real(real, hashes);
@@ -242,7 +224,7 @@ int bloom_hashes_of_value(
   }
   kind = bloom_hash_of_key(&bloom_encoding_parquet, value, &hash);
   if( kind==BLOOM_KEY_NOMEM ) return SQLITE_NOMEM;
-  if( kind!=BLOOM_KEY_NULL ) push(hashes, hash);
+  if( kind!=BLOOM_KEY_NULL ) bloom_push_hash(hashes, hash);
   if( is_query && type==SQLITE_INTEGER && rule.kind!=BLOOM_COLUMN_NONE ){
     const double real = (double)sqlite3_value_int64(value);
     /* An index on a REAL column is searched for the REAL next to an integer; up to 2^53 that is the
@@ -327,6 +309,6 @@ int bloom_cell_hashes(sqlite3_value *value, int is_query, bloom_key_hashes *hash
   cell = is_query ? bloom_first_cell(steps) : bloom_cell_of(steps);
   last = is_query ? bloom_last_cell(steps) : cell;
   /* 0 has no sign, nor has what may be read as 0. */
-  for(; cell<=last; cell++) push(hashes, bloom_hash_of_cell(cell ? real : 0, cell));
+  for(; cell<=last; cell++) bloom_push_hash(hashes, bloom_hash_of_cell(cell ? real : 0, cell));
   return SQLITE_OK;
 }

@@ -19,6 +19,7 @@
 #ifndef BLOOM_SQLITE_SOURCE_EQUALITY_H
 #define BLOOM_SQLITE_SOURCE_EQUALITY_H
 
+#include "../../core/debug.h"
 #include "../../core/filter.h"
 #include "../connection.h"
 
@@ -53,6 +54,16 @@ typedef struct bloom_key_hashes {
   int is_maybe;   /* of what is asked: it may be there, whatever the hashes */
   bloom_hash_value hashes[BLOOM_MAX_KEY_HASHES];
 } bloom_key_hashes;
+
+/* Adds a hash, unless it is there. */
+static inline void bloom_push_hash(bloom_key_hashes *hashes, bloom_hash_value hash){
+  int i;
+  for(i=0; i<hashes->num_hashes; i++){
+    if( hashes->hashes[i]==hash ) return;
+  }
+  assert(hashes->num_hashes<BLOOM_MAX_KEY_HASHES); /* no value has more */
+  hashes->hashes[hashes->num_hashes++] = hash;
+}
 
 /* Returns a column's affinity by its declared type: 'i'nteger, 'r'eal, 'n'umeric, 't'ext, or
 ** 'b'lob, which is no affinity. */
