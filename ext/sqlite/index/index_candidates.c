@@ -400,6 +400,8 @@ static int candidates_add_unmerged(const candidates_query *query, sqlite3_int64 
 ** them is true of no row. */
 static int candidates_read_conditions(candidates_query *query, sqlite3_int64 last, int *is_none){
   const double num_rows = bloom_index_cost_num_rows(query->layout, last);
+  /* Which a scan reads at the cost of a look-up of one value of a list. */
+  const double rows_of_value = num_rows<4000 ? 20 + num_rows/50 : 100;
   int i, rc = SQLITE_OK;
   for(i=0; i<query->plan->num_conditions && rc==SQLITE_OK && !*is_none; i++){
     const index_condition condition = query->plan->conditions[i];
@@ -411,7 +413,7 @@ static int candidates_read_conditions(candidates_query *query, sqlite3_int64 las
         && index_group_of(condition.kind)!=INDEX_NULL_TEST;
     /* NULLs have no entries. */
     query->usable[i] = condition.key>=0 && !is_null
-        && (num_values<2 || bloom_index_cost_rows_of_list(num_rows, num_values)<num_rows);
+        && (num_values<2 || (double)num_values*rows_of_value<num_rows);
     query->num_usable += query->usable[i];
     if( condition.zone>=0 && !*is_none ){
       rc = bloom_index_zones_test(query->index, &query->plan->conditions[i], query->args[i],

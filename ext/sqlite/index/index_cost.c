@@ -54,11 +54,6 @@ double bloom_index_cost_num_rows(const index_layout *layout, sqlite3_int64 last)
   return num_rows<INDEX_MAX_ROWS ? num_rows : INDEX_MAX_ROWS;
 }
 
-sqlite3_int64 bloom_index_cost_most_unmerged(const index_layout *layout){
-  const uint64_t tenth = layout->num_rows / 10;
-  return tenth<1000 ? 1000 : tenth<100000 ? (sqlite3_int64)tenth : 100000;
-}
-
 sqlite3_int64 bloom_index_cost_most_changed(const index_layout *layout){
   return (sqlite3_int64)(((double)layout->num_rows + 1000) / ROWS_OF_CHANGED);
 }
@@ -75,11 +70,6 @@ int bloom_index_cost_is_outweighed(bloom_index *index, const index_layout *layou
   *is_outweighed = rc!=SQLITE_OK || is_more;
   if( !*is_outweighed ) bloom_index_note(index, INDEX_FACT_FEW_CHANGED);
   return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK; /* a NAME_changed that is not ours is no matter */
-}
-
-double bloom_index_cost_rows_of_list(double num_rows, size_t num_values){
-  const double of_value = 20 + num_rows/50;
-  return (double)num_values * (of_value<100 ? of_value : 100);
 }
 
 /* -- Plans ----------------------------------------------------------------------------------- */

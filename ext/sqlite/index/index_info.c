@@ -130,6 +130,7 @@ static int info_find(info_cursor *info, const char *name, const char *schema, ch
 static int info_find_note(info_cursor *info, bloom_index *index, const index_layout *layout,
                           int is_damaged){
   const sqlite3_int64 num_unmerged = info->numbers[COLUMN_UNMERGED];
+  sqlite3_int64 most_unmerged = 0;
   char *words = NULL;
   int is_outweighed = 0, rc = bloom_index_source_why_not_merge(index, &words);
   info_set(info, COLUMN_SERVES, 0);
@@ -139,13 +140,17 @@ static int info_find_note(info_cursor *info, bloom_index *index, const index_lay
     return info_set_note(info, bloom_command_say(words, index->name, "merge", "repairs it"));
   }
   assert( layout );
-  if( layout->has_covered ) rc = bloom_index_cost_is_outweighed(index, layout, &is_outweighed);
+  if( layout->has_covered ){
+    const uint64_t tenth = layout->num_rows/10; /* of the rows: more, and a 'merge' pays */
+    most_unmerged = tenth<1000 ? 1000 : tenth<100000 ? (sqlite3_int64)tenth : 100000;
+    rc = bloom_index_cost_is_outweighed(index, layout, &is_outweighed);
+  }
   if( rc!=SQLITE_OK ) return rc;
   info_set(info, COLUMN_SERVES, !is_outweighed && (layout->has_covered || num_unmerged==0));
   if( is_outweighed ){
     words = sqlite3_mprintf("%lld rows changed since they were merged, and every query reads the"
                             " whole table", info->numbers[COLUMN_CHANGED]);
-  }else if( num_unmerged>(layout->has_covered ? bloom_index_cost_most_unmerged(layout) : 0) ){
+  }else if( num_unmerged>most_unmerged ){
     words = sqlite3_mprintf("%lld rows are not merged, and every query reads them", num_unmerged);
   }else{
     return SQLITE_OK;

@@ -179,15 +179,9 @@ double bloom_index_cost_num_rows(const index_layout *layout, sqlite3_int64 last)
 ** read the whole source. */
 sqlite3_int64 bloom_index_cost_most_changed(const index_layout *layout);
 
-/* Returns how many rows may be left unmerged before a 'merge' pays: a tenth, or 100,000. */
-sqlite3_int64 bloom_index_cost_most_unmerged(const index_layout *layout);
-
 /* Sets *is_outweighed to whether more rows changed than that. */
 int bloom_index_cost_is_outweighed(bloom_index *index, const index_layout *layout,
                                    int *is_outweighed);
-
-/* Returns how many rows a scan reads at the cost of a look-up of a list of values. */
-double bloom_index_cost_rows_of_list(double num_rows, size_t num_values);
 
 /* Returns 1 if a plan has `id = ?`, so that there is one row at most. */
 int bloom_index_cost_is_one_row(const index_plan *plan);
