@@ -76,9 +76,7 @@ bloom_zone_span bloom_zone_hull(bloom_zone_span a, bloom_zone_span b){
 bloom_zone_value bloom_zone_value_of(const bloom_zone_key *key){
   bloom_zone_value value = {.kind = BLOOM_ZONE_NO_VALUE};
   if( key->bytes[0]==CLASS_NUMBER || key->bytes[0]==CLASS_NULL ){
-    uint64_t bits = 0;
-    int i;
-    for(i=1; i<=8; i++) bits = bits<<8 | key->bytes[i];
+    uint64_t bits = bloom_load64_be(key->bytes + 1);
     bits = bits >> 63 ? bits & ~((uint64_t)1 << 63) : ~bits;
     memcpy(&value.real, &bits, sizeof(bits));
     if( key->bytes[0]==CLASS_NULL ) value.real = -1e300*1e300;

@@ -49,10 +49,9 @@ static bloom_index *index_of_cursor(const index_cursor *cursor){
 }
 
 int bloom_index_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **result){
-  index_cursor *cursor = sqlite3_malloc64(sizeof(*cursor));
+  index_cursor *cursor = bloom_malloc_zeros(sizeof(*cursor));
   (void)vtab;
   if( cursor==NULL ) return SQLITE_NOMEM;
-  memset(cursor, 0, sizeof(*cursor));
   cursor->is_eof = 1;
   *result = &cursor->base;
   return SQLITE_OK;

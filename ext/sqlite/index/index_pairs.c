@@ -96,8 +96,10 @@ static void pairs_end_block(index_pairs *pairs){
 /* Adds the lists of a text. */
 static int pairs_add_text(index_pairs *pairs, uint32_t block, sqlite3_value *value){
   const uint32_t any = bloom_lists_any(pairs->lists);
+  const int type = sqlite3_value_type(value);
+  const uint8_t *text = NULL;
   uint32_t numbers[BLOOM_TEXT_ROOM];
-  size_t num_numbers = 0, i;
+  size_t num_bytes = 0, num_numbers = 0, i;
   bloom_text reading;
   char digits[24];
   int rc = SQLITE_OK;
@@ -107,7 +109,17 @@ static int pairs_add_text(index_pairs *pairs, uint32_t block, sqlite3_value *val
     if( pairs->num_listed>=INDEX_LISTED_PAIRS ) rc = pairs_chain(pairs);
     pairs->block = block;
   }
-  if( bloom_index_text_begin(&reading, digits, pairs->key, value)
+  if( type==SQLITE_INTEGER ){
+    sqlite3_snprintf(sizeof(digits), digits, "%lld", sqlite3_value_int64(value));
+    text = (const uint8_t *)digits;
+    num_bytes = strlen(digits);
+  }else if( type==SQLITE_TEXT ){
+    text = sqlite3_value_text(value);
+    num_bytes = text ? (size_t)sqlite3_value_bytes(value) : 0;
+  }
+  bloom_text_begin(&reading, text, num_bytes, pairs->key->is_regexp);
+  /* A REAL or BLOB has no grams and may match, as may a TEXT without memory: it is always read. */
+  if( text==NULL && type!=SQLITE_NULL
    && !(pairs->has[any/64] >> any%64 & 1) ){
     pairs->has[any/64] |= (uint64_t)1 << any%64;
     numbers[num_numbers++] = any;

@@ -223,20 +223,42 @@ char *bloom_index_pass_statement(const bloom_index *index, const index_plan *pla
 
 /* -- Binding ---------------------------------------------------------------------------------- */
 
-/* Binds the longest literal that a regular expression requires, NULL where there is none, and
-** whether it may be in any case. */
+/* Binds the longest bytes that all terms of a regular expression require, or NULL where there are
+** none, and whether they may be in any case. */
 static int pass_bind_literal(bloom_index *index, sqlite3_stmt *rows, int i,
                              index_condition_kind kind, sqlite3_value *value){
   bloom_regexp regexp;
-  const uint8_t *literal = NULL;
-  size_t num_bytes;
+  const uint8_t *longest = NULL;
+  size_t num_bytes = 0;
+  uint64_t in_all = ~(uint64_t)0;
+  uint32_t j, at, first;
   int rc = bloom_index_regexp_read(value, kind, &regexp);
-  /* A wrong pattern is an error as on the table, though regexp() may be called for no row. */
-  if( rc==SQLITE_OK && regexp.num_literals>0 ) rc = bloom_index_regexp_try(index, value);
+  if( rc==SQLITE_OK && regexp.num_literals>0 ){
+    /* A wrong pattern is an error as on the table, though regexp() may be called for no row. */
+    sqlite3_stmt *call;
+    rc = bloom_sql_prepare(index->connection, &call, "SELECT '' REGEXP ?1 FROM " INDEX_SOURCE
+                           " LIMIT 1", index->schema, index->columns.name);
+    if( rc==SQLITE_OK ) rc = bloom_sql_bind(call, 1, value);
+    if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, call);
+    rc = bloom_sql_end(call, rc);
+  }
   if( rc!=SQLITE_OK ) return rc;
-  num_bytes = bloom_index_regexp_literal(&regexp, &literal);
+  for(j=0; j<regexp.required.num_terms; j++) in_all &= regexp.required.terms[j];
+  for(j=0; j<regexp.num_literals; j++){
+    const uint32_t end = regexp.literals[j].first + (uint32_t)regexp.literals[j].num_bytes;
+    if( !(in_all >> j & 1) ) continue;
+    for(at=first=regexp.literals[j].first; at<=end; at++){
+      /* Bytes of ASCII alone: a text may have other characters in ill-formed bytes. */
+      if( at<end && regexp.bytes[at]<0x80 ) continue;
+      if( at - first>num_bytes ){
+        num_bytes = at - first;
+        longest = regexp.bytes + first;
+      }
+      first = at + 1;
+    }
+  }
   sqlite3_bind_int(rows, pass_second(i), regexp.ignores_case);
-  return sqlite3_bind_text64(rows, 3 + i, (const char *)literal, num_bytes, SQLITE_TRANSIENT,
+  return sqlite3_bind_text64(rows, 3 + i, (const char *)longest, num_bytes, SQLITE_TRANSIENT,
                              SQLITE_UTF8);
 }
 

@@ -11,7 +11,6 @@
 ** and of the lists' random number, which the layout has, too.
 */
 #include "index_values.h"
-#include "index_source.h"
 
 #include <string.h>
 
@@ -92,24 +91,6 @@ int bloom_index_lists_write(bloom_index *index, index_generation *generation, in
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, write);
   if( rc==SQLITE_DONE ) generation->keys[key].number = number;
   return bloom_sql_end(write, rc);
-}
-
-/* -- Values ---------------------------------------------------------------------------------- */
-
-int bloom_index_text_begin(bloom_text *reading, char digits[24], const index_key *key,
-                           sqlite3_value *value){
-  const int type = sqlite3_value_type(value);
-  const uint8_t *text = NULL;
-  if( type==SQLITE_INTEGER ){
-    sqlite3_snprintf(24, digits, "%lld", sqlite3_value_int64(value));
-    text = (const uint8_t *)digits;
-  }else if( type==SQLITE_TEXT ){
-    text = sqlite3_value_text(value);
-  }
-  bloom_text_begin(reading, text, text==NULL ? 0 : type==SQLITE_TEXT
-                   ? (size_t)sqlite3_value_bytes(value) : strlen(digits), key->is_regexp);
-  /* Without memory for it, too. */
-  return text==NULL && type!=SQLITE_NULL;
 }
 
 /* -- Patterns -------------------------------------------------------------------------------- */
@@ -322,35 +303,4 @@ int bloom_index_regexp_read(sqlite3_value *pattern, index_condition_kind kind,
                     regexp_flags(kind));
   sqlite3_value_free(copy);
   return rc;
-}
-
-int bloom_index_regexp_try(bloom_index *index, sqlite3_value *pattern){
-  sqlite3_stmt *statement;
-  int rc = bloom_sql_prepare(index->connection, &statement,
-                             "SELECT '' REGEXP ?1 FROM " INDEX_SOURCE " LIMIT 1", index->schema,
-                             index->columns.name);
-  if( rc==SQLITE_OK ) rc = bloom_sql_bind(statement, 1, pattern);
-  if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, statement);
-  return bloom_sql_end(statement, rc);
-}
-
-/* Returns bytes of ASCII alone: a text may have other characters in ill-formed bytes. */
-size_t bloom_index_regexp_literal(const bloom_regexp *regexp, const uint8_t **literal){
-  uint64_t in_all = ~(uint64_t)0;
-  size_t best = 0;
-  uint32_t i, j, first;
-  for(i=0; i<regexp->required.num_terms; i++) in_all &= regexp->required.terms[i];
-  for(i=0; i<regexp->num_literals; i++){
-    const uint32_t end = regexp->literals[i].first + (uint32_t)regexp->literals[i].num_bytes;
-    if( !(in_all >> i & 1) ) continue;
-    for(j=first=regexp->literals[i].first; j<=end; j++){
-      if( j<end && regexp->bytes[j]<0x80 ) continue;
-      if( j - first>best ){
-        best = j - first;
-        *literal = regexp->bytes + first;
-      }
-      first = j + 1;
-    }
-  }
-  return best;
 }

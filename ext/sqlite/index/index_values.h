@@ -13,11 +13,6 @@
 
 /* -- index_texts.c --------------------------------------------------------------------- */
 
-/* Begins to read a LIKE column's value, which must live as long as it is read, as must digits, for
-** an INTEGER.  Returns 1 if it has no grams and may match, so that its block is always read. */
-int bloom_index_text_begin(bloom_text *reading, char digits[24], const index_key *key,
-                           sqlite3_value *value);
-
 /* A pattern's further ranges are not looked up. */
 #define INDEX_MAX_RANGES 256
 
@@ -57,13 +52,6 @@ int bloom_index_begins_number(const unsigned char *text);
 /* Reads a pattern; one that is no TEXT requires nothing.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_index_regexp_read(sqlite3_value *pattern, index_condition_kind kind,
                             bloom_regexp *regexp);
-
-/* Calls regexp() with a pattern once, if the source has a row, so that a pattern which it refuses
-** is an error as on the source. */
-int bloom_index_regexp_try(bloom_index *index, sqlite3_value *pattern);
-
-/* Sets *literal to the longest bytes that all terms require, and returns how many; 0: none. */
-size_t bloom_index_regexp_literal(const bloom_regexp *regexp, const uint8_t **literal);
 
 /* -- index_zones.c --------------------------------------------------------------------- */
 
