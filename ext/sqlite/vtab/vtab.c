@@ -188,7 +188,8 @@ static int vtab_connect(
   char **error
 ){
   bloom_vtab *vtab = bloom_malloc_zeros(sizeof(*vtab));
-  int num_parts, rc;
+  sqlite3_str *columns;
+  int num_parts, i, rc;
   if( vtab==NULL ) return SQLITE_NOMEM;
   vtab->connection = connection;
   vtab->schema = sqlite3_mprintf("%s", args[1]);
@@ -197,17 +198,20 @@ static int vtab_connect(
   vtab->quoted_name = bloom_sql_name(args[2]);
   vtab->pages = sqlite3_mprintf("%s_pages", args[2]);
   rc = read_args(num_args - 3, args + 3, &vtab->args, error);
-  vtab->journal_columns = bloom_vtab_journal_columns(vtab);
+  num_parts = bloom_vtab_num_parts(vtab);
+  columns = sqlite3_str_new(db);
+  sqlite3_str_appendall(columns, num_parts ? "(" : "(key, ");
+  for(i=1; i<=num_parts; i++) sqlite3_str_appendf(columns, "key_%d, ", i);
+  sqlite3_str_appendall(columns, "r)");
+  vtab->journal_columns = sqlite3_str_finish(columns);
   if( rc==SQLITE_OK && !(vtab->schema && vtab->name && vtab->quoted_name && vtab->pages
       && vtab->journal_columns) ) rc = SQLITE_NOMEM;
-  num_parts = bloom_vtab_num_parts(vtab);
   if( rc==SQLITE_OK && is_own_column(vtab->name, num_parts) ){
     rc = bloom_fail_vtab(error, NAME_OF_COLUMN, vtab->name);
   }
   if( rc==SQLITE_OK ){
     sqlite3_str *sql = sqlite3_str_new(db);
     char *declaration;
-    int i;
     sqlite3_str_appendall(sql, "CREATE TABLE x(");
     for(i=1; i<=num_parts; i++) sqlite3_str_appendf(sql, "key_%d BLOB HIDDEN, ", i);
     for(i=0; i<BLOOM_VTAB_COMMAND; i++){

@@ -269,9 +269,6 @@ int bloom_vtab_take_unmerged(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vta
 /* Empties the journal but for one new row without a key, which the layout then means. */
 int bloom_vtab_empty_journal(bloom_vtab *vtab, bloom_vtab_layout *layout);
 
-/* Returns vtab->journal_columns, to be freed. */
-char *bloom_vtab_journal_columns(const bloom_vtab *vtab);
-
 /* -- Triggers: vtab_source.c ----------------------------------------------------------------- */
 
 /* Returns what a filter follows its source by. */

@@ -20,25 +20,6 @@
 /* For the memory of so many rows that the pages have by now the journal is not read again. */
 #define FEW_ROWS 1000
 
-/* Appends the key's columns, each in a format: "key", or "key_1, key_2 ...". */
-static void append_key_columns(
-  sqlite3_str *sql, const bloom_vtab *vtab, const char *before, const char *after
-){
-  int i;
-  if( vtab->args.num_columns==1 ) sqlite3_str_appendf(sql, "%skey%s, ", before, after);
-  for(i=1; i<=bloom_vtab_num_parts(vtab); i++){
-    sqlite3_str_appendf(sql, "%skey_%d%s, ", before, i, after);
-  }
-}
-
-char *bloom_vtab_journal_columns(const bloom_vtab *vtab){
-  sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
-  sqlite3_str_appendall(sql, "(");
-  append_key_columns(sql, vtab, "", "");
-  sqlite3_str_appendall(sql, "r)");
-  return sqlite3_str_finish(sql);
-}
-
 /* The columns of a row that is read; its key begins at FIRST_KEY_COLUMN. */
 enum { ROWID, MARK, FIRST_KEY_COLUMN };
 
@@ -48,9 +29,14 @@ static int find_rows(bloom_vtab *vtab, sqlite3_int64 from, sqlite3_stmt **row){
   sqlite3_stmt **statement = &vtab->unmerged.statement;
   int rc = SQLITE_OK;
   if( *statement==NULL ){
+    const int num_parts = bloom_vtab_num_parts(vtab);
     sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
+    int i;
     sqlite3_str_appendall(sql, "SELECT rowid, r, ");
-    append_key_columns(sql, vtab, "CASE WHEN rowid > ?1 THEN ", " END");
+    if( num_parts==0 ) sqlite3_str_appendall(sql, "CASE WHEN rowid > ?1 THEN key END, ");
+    for(i=1; i<=num_parts; i++){
+      sqlite3_str_appendf(sql, "CASE WHEN rowid > ?1 THEN key_%d END, ", i);
+    }
     sqlite3_str_appendf(sql, "0 FROM \"%w\".\"%w_new\" WHERE rowid >= ?1 ORDER BY rowid",
                         vtab->schema, vtab->name);
     rc = bloom_sql_prepare_text(vtab->connection, statement, sqlite3_str_finish(sql));
