@@ -172,26 +172,12 @@ static double sample_choose_edge(const bloom_lists_sample *sample, bloom_lists_e
       * SAMPLE_ROW_OVERHEAD;
 }
 
-/* Does so for all kinds.  Returns the sum. */
-static double sample_choose_edges(const bloom_lists_sample *sample, double num_blocks,
-                                  double bits_of_text, bloom_lists *lists){
-  const double mean_bytes = (double)sample->num_bytes / (sample->num_texts ? sample->num_texts : 1);
-  double of_end, bits = sample_choose_edge(sample, BLOOM_LISTS_BEGIN, num_blocks, lists);
-  of_end = sample_choose_edge(sample, BLOOM_LISTS_END, num_blocks, lists);
-  if( mean_bytes<=SAMPLE_END_BYTES || of_end<=SAMPLE_END_SHARE*bits_of_text ) bits += of_end;
-  else lists->edge_bits[BLOOM_LISTS_END] = 0;
-  lists->edge_bits[BLOOM_LISTS_WHOLE] = 0;
-  if( mean_bytes<=BLOOM_TEXT_WHOLE ){
-    bits += sample_choose_edge(sample, BLOOM_LISTS_WHOLE, num_blocks, lists);
-  }
-  return bits;
-}
-
 bloom_lists_estimate bloom_lists_choose(bloom_lists_sample *sample, uint64_t num_blocks,
                                         double target_fraction, bloom_lists *lists){
   const uint32_t num_sampled = sample->num_blocks;
   const double num_all = (double)(num_blocks>num_sampled ? num_blocks : num_sampled);
-  double bits_of_text, wanted, left, bits, sum = 0, num_grams = 0;
+  const double mean_bytes = (double)sample->num_bytes / (sample->num_texts ? sample->num_texts : 1);
+  double bits_of_text, of_end, wanted, left, bits, sum = 0, num_grams = 0;
   uint32_t i, price = 0;
   if( num_sampled==0 || sample->num_bytes==0 ){
     bloom_lists_even(lists, BLOOM_LISTS_EVEN_CUT);
@@ -208,8 +194,15 @@ bloom_lists_estimate bloom_lists_choose(bloom_lists_sample *sample, uint64_t num
   for(i=0; i<BLOOM_LISTS_CLASSES; i++){
     if( sample->num_grams[i]>0 ) sample_weigh(sample, i);
   }
+  bits = sample_choose_edge(sample, BLOOM_LISTS_BEGIN, num_all, lists);
+  of_end = sample_choose_edge(sample, BLOOM_LISTS_END, num_all, lists);
+  if( mean_bytes<=SAMPLE_END_BYTES || of_end<=SAMPLE_END_SHARE*bits_of_text ) bits += of_end;
+  else lists->edge_bits[BLOOM_LISTS_END] = 0;
+  lists->edge_bits[BLOOM_LISTS_WHOLE] = 0;
+  if( mean_bytes<=BLOOM_TEXT_WHOLE ){
+    bits += sample_choose_edge(sample, BLOOM_LISTS_WHOLE, num_all, lists);
+  }
   wanted = target_fraction*bits_of_text;
-  bits = sample_choose_edges(sample, num_all, bits_of_text, lists);
   left = wanted - bits;
   if( left<SAMPLE_CLASSES_SHARE*wanted ) left = SAMPLE_CLASSES_SHARE*wanted;
   /* The lowest price at which classes take what is left, or the highest price. */

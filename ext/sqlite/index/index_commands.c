@@ -298,24 +298,6 @@ static int index_check_column(index_checker *checker, int number){
 
 /* -- The whole ------------------------------------------------------------------------------- */
 
-static int index_check_rows(bloom_index *index, const index_layout *layout, char **finding){
-  index_checker checker = {.index = index, .layout = layout, .finding = finding};
-  char *condition = sqlite3_mprintf("BETWEEN ?1 AND ?2 AND x.\"%w\" NOT IN (SELECT c.id FROM "
-                                    "\"%w\".\"%w_changed\" AS c UNION ALL SELECT -1)",
-                                    index->columns.id_name, index->schema, index->name);
-  int i, rc = condition ? bloom_index_source_rows(index, &checker.rows, condition) : SQLITE_NOMEM;
-  if( rc==SQLITE_OK ) rc = bloom_index_source_rows(index, &checker.rows_of_block, condition);
-  for(; checker.key<index->config.num_keys; checker.key++){
-    for(i=0; i<layout->num_generations && rc==SQLITE_OK && *finding==NULL; i++){
-      rc = index_check_column(&checker, i);
-    }
-  }
-  sqlite3_finalize(checker.rows);
-  sqlite3_finalize(checker.rows_of_block);
-  sqlite3_free(condition);
-  return rc;
-}
-
 /* Checks the source and the layout.  Sets *layout, unless queries use no entries. */
 static int index_check_state(bloom_index *index, bloom_checker checker,
                              const index_layout **layout, char **finding){
@@ -348,9 +330,11 @@ static int index_check_state(bloom_index *index, bloom_checker checker,
 
 int bloom_index_check(sqlite3_vtab *vtab, bloom_checker checker, char **finding){
   bloom_index *index = index_of(vtab);
+  index_checker check = {.index = index, .finding = finding};
   const index_layout *layout = NULL;
   uint64_t number = 0;
-  int rc;
+  char *condition;
+  int i, rc;
   *finding = NULL;
   if( checker!=BLOOM_CHECK_COMMAND && !bloom_connection_is_checking(index->connection) ){
     return SQLITE_OK;
@@ -364,7 +348,20 @@ int bloom_index_check(sqlite3_vtab *vtab, bloom_checker checker, char **finding)
   if( layout ) number = layout->number;
   if( rc==SQLITE_OK && *finding==NULL && layout && layout->has_covered
    && checker!=BLOOM_CHECK_QUICK ){
-    rc = index_check_rows(index, layout, finding);
+    check.layout = layout;
+    condition = sqlite3_mprintf("BETWEEN ?1 AND ?2 AND x.\"%w\" NOT IN (SELECT c.id FROM "
+                                "\"%w\".\"%w_changed\" AS c UNION ALL SELECT -1)",
+                                index->columns.id_name, index->schema, index->name);
+    rc = condition ? bloom_index_source_rows(index, &check.rows, condition) : SQLITE_NOMEM;
+    if( rc==SQLITE_OK ) rc = bloom_index_source_rows(index, &check.rows_of_block, condition);
+    for(; check.key<index->config.num_keys; check.key++){
+      for(i=0; i<layout->num_generations && rc==SQLITE_OK && *finding==NULL; i++){
+        rc = index_check_column(&check, i);
+      }
+    }
+    sqlite3_finalize(check.rows);
+    sqlite3_finalize(check.rows_of_block);
+    sqlite3_free(condition);
   }
   if( (rc & 0xff)!=SQLITE_CORRUPT ) return rc;
   if( rc!=SQLITE_CORRUPT_VTAB || index->connection->is_running ){

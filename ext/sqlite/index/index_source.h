@@ -118,9 +118,7 @@ int bloom_index_canary_write(bloom_index *index);
 /* Sets *is_same to whether hidden rowids are as they were; 1 where rowids are not hidden. */
 int bloom_index_canary_compare(bloom_index *index, int *is_same);
 
-/* The columns of NAME_changed and NAME_canary. */
-#define INDEX_CHANGED_COLUMNS "(id INTEGER UNIQUE)"
-#define INDEX_CANARY_COLUMN   "moved_by_vacuum"
-#define INDEX_CANARY_FORM     "(" INDEX_CANARY_COLUMN ")"
+/* The column of NAME_canary. */
+#define INDEX_CANARY_FORM "(moved_by_vacuum)"
 
 #endif

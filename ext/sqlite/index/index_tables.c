@@ -28,7 +28,7 @@ typedef struct index_table {
 static const index_table tables_first[INDEX_NUM_TABLES] = {
   {"_state", "(covered INTEGER, config BLOB, layout BLOB)",
    "(covered INTEGER*config BLOB, layout BLOB*)"},
-  {"_changed", INDEX_CHANGED_COLUMNS, INDEX_CHANGED_COLUMNS},
+  {"_changed", "(id INTEGER UNIQUE)", "(id INTEGER UNIQUE)"},
   {"_spans", INDEX_DATA_COLUMN, INDEX_DATA_COLUMN}
 };
 
@@ -192,7 +192,7 @@ int bloom_index_canary_write(bloom_index *index){
   }
   if( rc!=SQLITE_OK ) return rc;
   return bloom_sql_run(index->connection, "INSERT INTO \"%w\".\"%w_canary\"(rowid,"
-                       " " INDEX_CANARY_COLUMN ") VALUES (%d, NULL)", index->schema, index->name,
+                       " moved_by_vacuum) VALUES (%d, NULL)", index->schema, index->name,
                        CANARY_ROWID);
 }
 
