@@ -168,9 +168,8 @@ int bloom_index_list_bind(sqlite3_stmt *statement, int number, index_list *list)
 /* -- bloom_index_list(list): value, is_number, last ---------------------------------------- */
 
 typedef struct list_cursor {
-  bloom_tvf_cursor base; /* first */
+  bloom_tvf_cursor base; /* first; its rowid is a value's place in the list */
   const index_list *list;
-  size_t number;
 } list_cursor;
 
 static size_t list_length(const index_list *list){
@@ -178,35 +177,33 @@ static size_t list_length(const index_list *list){
 }
 
 static void list_next(bloom_tvf_cursor *base){
-  list_cursor *cursor = (list_cursor *)base;
-  cursor->number++;
-  base->has_row = cursor->number<list_length(cursor->list);
-  base->rowid = (sqlite3_int64)cursor->number;
+  const list_cursor *cursor = (const list_cursor *)base;
+  base->rowid++;
+  base->has_row = (size_t)base->rowid<list_length(cursor->list);
 }
 
 static int list_start(bloom_tvf_cursor *base, sqlite3_value **args){
   list_cursor *cursor = (list_cursor *)base;
   cursor->list = sqlite3_value_pointer(args[0], LIST_TYPE);
-  cursor->number = 0;
   base->has_row = cursor->list && list_length(cursor->list)>0;
   base->rowid = 0;
   return SQLITE_OK;
 }
 
 static void list_column(const bloom_tvf_cursor *base, sqlite3_context *context, int column){
-  const list_cursor *cursor = (const list_cursor *)base;
-  const index_list *list = cursor->list;
+  const index_list *list = ((const list_cursor *)base)->list;
+  const size_t number = (size_t)base->rowid;
   if( list->intervals ){
-    const index_interval interval = list->intervals->list[cursor->number];
+    const index_interval interval = list->intervals->list[number];
     sqlite3_result_int64(context, column==0 ? interval.first : interval.last);
   }else if( list->prefixes ){
-    const index_prefix *prefix = &list->prefixes[cursor->number];
+    const index_prefix *prefix = &list->prefixes[number];
     if( column==0 ) sqlite3_result_text(context, prefix->text, -1, SQLITE_TRANSIENT);
     else sqlite3_result_int(context, prefix->has_zeros);
   }else if( column==0 ){
-    sqlite3_result_value(context, list->values[cursor->number]);
+    sqlite3_result_value(context, list->values[number]);
   }else{
-    const int type = sqlite3_value_type(list->values[cursor->number]);
+    const int type = sqlite3_value_type(list->values[number]);
     sqlite3_result_int(context, type==SQLITE_INTEGER || type==SQLITE_FLOAT);
   }
 }

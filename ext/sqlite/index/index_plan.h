@@ -248,7 +248,7 @@ typedef struct index_prefix {
 /* The values of an IN, without NULLs, or in place of them prefixes, or intervals of ids, as value
 ** and last.  All zeros is an empty list. */
 typedef struct index_list {
-  const struct index_intervals *intervals; /* NULL: it has values */
+  const index_intervals *intervals; /* NULL: it has values */
   sqlite3_value **values;
   index_prefix *prefixes;
   size_t num_values;
