@@ -46,7 +46,8 @@ typedef struct bloom_equality {
   bloom_collation collation;
 } bloom_equality;
 
-#define BLOOM_MAX_KEY_HASHES 6
+/* A value has 6 at most; one of a tuple that was an INTEGER or a REAL has those of both. */
+#define BLOOM_MAX_KEY_HASHES 12
 
 /* The hashes of one value. */
 typedef struct bloom_key_hashes {

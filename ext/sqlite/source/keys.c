@@ -29,25 +29,15 @@ static bloom_hash_value hash_of_two(bloom_hash_value first, bloom_hash_value sec
   return bloom_xxh64(bytes, sizeof(bytes));
 }
 
-/* The hashes of one value that a tuple has, as INTEGER and as REAL. */
-typedef struct part_hashes {
-  int num_hashes, is_maybe;
-  bloom_hash_value hashes[2*BLOOM_MAX_KEY_HASHES];
-} part_hashes;
-
-static void add_part_hashes(part_hashes *part, const bloom_key_hashes *hashes){
-  int i, j;
+static void add_hashes(bloom_key_hashes *part, const bloom_key_hashes *hashes){
+  int i;
   part->is_maybe |= hashes->is_maybe;
-  for(i=0; i<hashes->num_hashes; i++){
-    for(j=0; j<part->num_hashes && part->hashes[j]!=hashes->hashes[i]; j++){}
-    assert(j<(int)BLOOM_COUNT_OF(part->hashes));
-    if( j==part->num_hashes ) part->hashes[part->num_hashes++] = hashes->hashes[i];
-  }
+  for(i=0; i<hashes->num_hashes; i++) bloom_push_hash(part, hashes->hashes[i]);
 }
 
 /* Combines each combination so far with each hash of a part.  If they are too many, there are none,
 ** and the key may be there. */
-static void combine(bloom_combined_hashes *hashes, const part_hashes *part, int max_hashes){
+static void combine(bloom_combined_hashes *hashes, const bloom_key_hashes *part, int max_hashes){
   const int num_before = hashes->num_hashes;
   int i, j;
   hashes->num_hashes = num_before * part->num_hashes;
@@ -65,15 +55,15 @@ static void combine(bloom_combined_hashes *hashes, const part_hashes *part, int 
 
 /* Adds the hashes of a value to *part, and those of its cells to *cells, which may be NULL. */
 static int hash_value(
-  sqlite3 *db, bloom_equality rule, sqlite3_value *value, bloom_hash_use use, part_hashes *part,
-  part_hashes *cells
+  sqlite3 *db, bloom_equality rule, sqlite3_value *value, bloom_hash_use use,
+  bloom_key_hashes *part, bloom_key_hashes *cells
 ){
   bloom_key_hashes hashes;
   int rc = bloom_hashes_of_value(db, rule, value, use, &hashes);
-  if( rc==SQLITE_OK ) add_part_hashes(part, &hashes);
+  if( rc==SQLITE_OK ) add_hashes(part, &hashes);
   if( rc!=SQLITE_OK || cells==NULL ) return rc;
   rc = bloom_cell_hashes(value, use>=BLOOM_TO_LOOK_FOR, &hashes);
-  if( rc==SQLITE_OK ) add_part_hashes(cells, &hashes);
+  if( rc==SQLITE_OK ) add_hashes(cells, &hashes);
   return rc;
 }
 
@@ -82,8 +72,8 @@ static int hash_value(
 ** too.  A plain TEXT must not be read by SELECT: in a UTF-16 database SQLite makes U+FFFD of
 ** surrogates, and some versions of U+FFFE.  SQLITE_EMPTY where SQL cannot run now. */
 static int hash_read_value(
-  bloom_tuple_reader *reader, bloom_equality rule, bloom_tuple_value value, part_hashes *part,
-  part_hashes *cells
+  bloom_tuple_reader *reader, bloom_equality rule, bloom_tuple_value value, bloom_key_hashes *part,
+  bloom_key_hashes *cells
 ){
   bloom_key_hashes plain = {.num_hashes = 0};
   int rc = SQLITE_OK;
@@ -97,7 +87,7 @@ static int hash_read_value(
                 || !bloom_db_has_few_digits(reader->connection->db)) ){
     plain.hashes[plain.num_hashes++] = bloom_parquet_hash_int64(value.integer);
   }
-  add_part_hashes(part, &plain);
+  add_hashes(part, &plain);
   if( rc!=SQLITE_OK || (plain.num_hashes>0 && cells==NULL) ) return rc;
   if( reader->connection->is_running ) return SQLITE_EMPTY;
   if( reader->row==NULL ) rc = bloom_sql_prepare(reader->connection, &reader->row, "SELECT ?1");
@@ -134,7 +124,7 @@ static int hash_columns(
   hashes->hashes[0] = hashes->first = 0;
   for(i=0; i<rules->num_columns; i++){
     const bloom_equality rule = rules->columns[i];
-    part_hashes part, cells, *wanted = NULL;
+    bloom_key_hashes part, cells, *wanted = NULL;
     int is_number, rc = SQLITE_OK;
     part.num_hashes = part.is_maybe = cells.num_hashes = cells.is_maybe = 0;
     if( parts ){
