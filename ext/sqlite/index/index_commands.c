@@ -333,8 +333,7 @@ int bloom_index_check(sqlite3_vtab *vtab, bloom_checker checker, char **finding)
   index_checker check = {.index = index, .finding = finding};
   const index_layout *layout = NULL;
   uint64_t number = 0;
-  char *condition;
-  int i, rc;
+  int rc;
   *finding = NULL;
   if( checker!=BLOOM_CHECK_COMMAND && !bloom_connection_is_checking(index->connection) ){
     return SQLITE_OK;
@@ -348,10 +347,11 @@ int bloom_index_check(sqlite3_vtab *vtab, bloom_checker checker, char **finding)
   if( layout ) number = layout->number;
   if( rc==SQLITE_OK && *finding==NULL && layout && layout->has_covered
    && checker!=BLOOM_CHECK_QUICK ){
+    char *condition = sqlite3_mprintf("BETWEEN ?1 AND ?2 AND x.\"%w\" NOT IN (SELECT c.id FROM "
+                                      "\"%w\".\"%w_changed\" AS c UNION ALL SELECT -1)",
+                                      index->columns.id_name, index->schema, index->name);
+    int i;
     check.layout = layout;
-    condition = sqlite3_mprintf("BETWEEN ?1 AND ?2 AND x.\"%w\" NOT IN (SELECT c.id FROM "
-                                "\"%w\".\"%w_changed\" AS c UNION ALL SELECT -1)",
-                                index->columns.id_name, index->schema, index->name);
     rc = condition ? bloom_index_source_rows(index, &check.rows, condition) : SQLITE_NOMEM;
     if( rc==SQLITE_OK ) rc = bloom_index_source_rows(index, &check.rows_of_block, condition);
     for(; check.key<index->config.num_keys; check.key++){
