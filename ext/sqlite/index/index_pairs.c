@@ -97,11 +97,11 @@ static void pairs_end_block(index_pairs *pairs){
 static int pairs_add_text(index_pairs *pairs, uint32_t block, sqlite3_value *value){
   const uint32_t any = bloom_lists_any(pairs->lists);
   const int type = sqlite3_value_type(value);
-  const uint8_t *text = NULL;
+  char digits[24];
+  const uint8_t *text = type==SQLITE_INTEGER ? (const uint8_t *)digits : NULL;
   uint32_t numbers[BLOOM_TEXT_ROOM];
   size_t num_bytes = 0, num_numbers = 0, i;
   bloom_text reading;
-  char digits[24];
   int rc = SQLITE_OK;
   assert( pairs->has && block<=INDEX_PAIR_BLOCK_MASK && !pairs->is_taken );
   if( block!=pairs->block ){
@@ -111,7 +111,6 @@ static int pairs_add_text(index_pairs *pairs, uint32_t block, sqlite3_value *val
   }
   if( type==SQLITE_INTEGER ){
     sqlite3_snprintf(sizeof(digits), digits, "%lld", sqlite3_value_int64(value));
-    text = (const uint8_t *)digits;
     num_bytes = strlen(digits);
   }else if( type==SQLITE_TEXT ){
     text = sqlite3_value_text(value);
@@ -119,8 +118,7 @@ static int pairs_add_text(index_pairs *pairs, uint32_t block, sqlite3_value *val
   }
   bloom_text_begin(&reading, text, num_bytes, pairs->key->is_regexp);
   /* A REAL or BLOB has no grams and may match, as may a TEXT without memory: it is always read. */
-  if( text==NULL && type!=SQLITE_NULL
-   && !(pairs->has[any/64] >> any%64 & 1) ){
+  if( text==NULL && type!=SQLITE_NULL && !(pairs->has[any/64] >> any%64 & 1) ){
     pairs->has[any/64] |= (uint64_t)1 << any%64;
     numbers[num_numbers++] = any;
   }
