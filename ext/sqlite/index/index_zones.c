@@ -200,7 +200,7 @@ static int zones_ask_value(const bloom_index *index, const index_condition *cond
     *next++ = bloom_zone_of_number(sqlite3_value_double(value), !is_number);
   }
   /* A column of numbers makes one of a TEXT, if it can; a TEXT column makes a text of a number. */
-  if( (is_text && (kind!=BLOOM_COLUMN_NUMBER || !bloom_text_is_number(value)))
+  if( (is_text && (kind!=BLOOM_COLUMN_NUMBER || bloom_text_may_be_number(value)!=BLOOM_IS_NUMBER))
    || (is_number && kind==BLOOM_COLUMN_TEXT) ){
     sqlite3_value *copy = sqlite3_value_dup(value);
     /* LIKE 'begin%' finds ill-formed texts, too, outside of the range that SQLite makes of it. */

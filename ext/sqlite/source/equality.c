@@ -246,19 +246,13 @@ int bloom_plain_text_hash(
 int bloom_text_may_be_number(sqlite3_value *value){
   size_t num_bytes;
   const char *text = text_of(value, &num_bytes);
-  return form_of(text, num_bytes)!=FORM_TEXT;
+  const text_form form = form_of(text, num_bytes);
+  return form==FORM_INTEGER || form==FORM_DECIMAL ? BLOOM_IS_NUMBER : form!=FORM_TEXT;
 }
 
 int bloom_bytes_may_be_number(const uint8_t *text, size_t num_bytes){
   const text_form form = form_of((const char *)text, num_bytes);
   return form==FORM_INTEGER ? BLOOM_IS_INTEGER : form!=FORM_TEXT;
-}
-
-int bloom_text_is_number(sqlite3_value *value){
-  size_t num_bytes;
-  const char *text = text_of(value, &num_bytes);
-  const text_form form = form_of(text, num_bytes);
-  return form==FORM_INTEGER || form==FORM_DECIMAL;
 }
 
 /* -- Cells of all numbers ---------------------------------------------------------------- */

@@ -113,13 +113,11 @@ int bloom_plain_text_hash(
   bloom_equality rule, const uint8_t *text, size_t num_bytes, bloom_key_hashes *hashes
 );
 
-/* Returns 1 if a TEXT may look like a number to SQLite; the second takes its bytes, and returns
-** BLOOM_IS_INTEGER if it is one of 64 bits. */
+/* Returns 1 if a TEXT may look like a number to SQLite, BLOOM_IS_NUMBER if it surely does; the
+** second takes its bytes, and returns BLOOM_IS_INTEGER if it is one of 64 bits, else 1. */
+#define BLOOM_IS_NUMBER  2
 #define BLOOM_IS_INTEGER 2
 int bloom_text_may_be_number(sqlite3_value *value);
 int bloom_bytes_may_be_number(const uint8_t *text, size_t num_bytes);
-
-/* Returns 1 if a TEXT surely looks like a number to SQLite. */
-int bloom_text_is_number(sqlite3_value *value);
 
 #endif
