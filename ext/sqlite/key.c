@@ -3,8 +3,6 @@
 */
 #include "key.h"
 
-#include <string.h>
-
 #include "../core/bytes.h"
 
 bloom_key_kind bloom_real_key_of(double value, bloom_key *key){

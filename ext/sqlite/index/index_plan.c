@@ -19,8 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../core/debug.h"
-
 /* Why a query is slower than it need be, which EXPLAIN says. */
 typedef struct index_plan_remark {
   const char *doubt;  /* why the whole table is read; NULL: it is not */

@@ -14,8 +14,6 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "../../core/debug.h"
-
 /* The most that are kept of those found by their text. */
 #define MAX_BY_TEXT 24
 
