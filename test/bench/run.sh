@@ -111,7 +111,8 @@ if [ $size = full ]; then pick() { echo "$2"; }; else pick() { echo "$1"; }; fi
 #     name            SQLite command                                     (pick QUICK FULL)
 bench kernels         once   build/bench/kernels $size
 bench per-row         each   $python test/bench/per_row.py $size
-bench joins           each   $python test/bench/joins.py $joins_size
+bench joins           each   $python test/bench/joins/lookup.py $joins_size
+bench forms           each   $python test/bench/joins/forms.py $(pick '100000 3' '1000000 3')
 bench many-sets       each   $python test/bench/many_sets.py $(pick '1000 3' '10000 11')
 bench table           each   $python test/bench/table.py $(pick '100000 3' '1000000 5')
 bench index           each   $python test/bench/index.py $size ${ROWS:+--rows $ROWS}

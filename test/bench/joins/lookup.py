@@ -13,14 +13,16 @@ query's.  Keys are of three kinds:
   hex      text of 16 hexadecimal digits without order, as in UUIDs
   text     sequential, with zeros: cust-00000000042, the worst kind for LevelDB's hash
 
-    joins.py quick|medium|full [KEY-ROWS ...]      for example: full hex-10000000
+    lookup.py quick|medium|full [KEY-ROWS ...]      for example: full hex-10000000
 
 The facts come in random order.  Absent keys lie between the dimension's, so that a
 look-up of one is like any other.  ANALYZE was run.
 """
+import os
 import sqlite3
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import harness
 
 SIZES = {
@@ -114,7 +116,7 @@ def measure(results, size, dimension):
 
 def main():
     if len(sys.argv) < 2 or sys.argv[1] not in SIZES:
-        sys.exit("usage: joins.py quick|medium|full [KEY-ROWS ...]")
+        sys.exit("usage: lookup.py quick|medium|full [KEY-ROWS ...]")
     size = sys.argv[1]
     num_facts, repeats, _, dimensions = SIZES[size]
     print(f"SQLite {sqlite3.sqlite_version}, {num_facts:,} facts, medians of {repeats} runs in turns; "
