@@ -116,6 +116,8 @@ bench forms           each   $python test/bench/joins/forms.py $(pick '100000 3'
 bench many-sets       each   $python test/bench/many_sets.py $(pick '1000 3' '10000 11')
 bench table           each   $python test/bench/table.py $(pick '100000 3' '1000000 5')
 bench index           each   $python test/bench/index.py $size ${ROWS:+--rows $ROWS}
+bench index-shares    each   $python test/bench/index_shares.py $(pick '40000 3' '200000 5')
+bench index-json      each   $python test/bench/index_json.py $(pick '100000 3' '1000000 5')
 bench regexp          each   $python test/bench/regexp.py $size ${ROWS:+--rows $ROWS}
 bench index-ranges    once   $python test/bench/index_ranges.py $(pick 500000 5000000)
 bench index-keys      once   $python test/bench/index_keys.py $(pick 300000 100000000)
