@@ -95,7 +95,7 @@ $(BUILD)/test/platforms/machines/sql_process: $(BUILD)/test/platforms/machines/s
 # Linked with SQLite, not loaded by it: for a BUILD of its own, made with
 # CPPFLAGS=-DSQLITE_CORE.  FUZZER=-fsanitize=fuzzer gives libFuzzer's main, else
 # the plain one that replays files (test/hostile/fuzz/run.sh, test/hostile/fuzz/replay.sh).
-FUZZ_TARGETS = read_any_bytes read_leveldb_files regexps sql_statements
+FUZZ_TARGETS = read_any_bytes read_leveldb_files entries regexps sql_statements
 .PHONY: list-fuzz-targets
 list-fuzz-targets: # for the scripts
 	@echo $(FUZZ_TARGETS)
