@@ -39,9 +39,8 @@ int bloom_collation_named(const char *name, bloom_collation *collation){
 }
 
 /* Pushes the hash of a text, with its collation undone.  SQLITE_OK or SQLITE_NOMEM. */
-static int push_text(
-  bloom_collation collation, const char *text, size_t num_bytes, bloom_key_hashes *hashes
-){
+static int push_text(bloom_collation collation, const char *text, size_t num_bytes,
+                     bloom_key_hashes *hashes){
   if( collation==BLOOM_COLLATION_RTRIM ){
     while( num_bytes>0 && text[num_bytes-1]==' ' ) num_bytes--;
   }
@@ -83,9 +82,8 @@ typedef enum text_form {
 } text_form;
 
 /* Steps over digits from text[i] on, and counts those that matter. */
-static size_t skip_digits(
-  const char *text, size_t num_bytes, size_t i, int *num_digits, int *num_significant
-){
+static size_t skip_digits(const char *text, size_t num_bytes, size_t i, int *num_digits,
+                          int *num_significant){
   for(; i<num_bytes && text[i]>='0' && text[i]<='9'; i++){
     ++*num_digits;
     *num_significant += *num_significant>0 || text[i]!='0';
@@ -172,9 +170,8 @@ static const char *text_of(sqlite3_value *value, size_t *num_bytes){
   return text;
 }
 
-static int push_text_key(
-  bloom_equality rule, sqlite3_value *value, bloom_hash_use use, bloom_key_hashes *hashes
-){
+static int push_text_key(bloom_equality rule, sqlite3_value *value, bloom_hash_use use,
+                         bloom_key_hashes *hashes){
   size_t num_bytes;
   const char *text = text_of(value, &num_bytes);
   const text_form form = text ? form_of(text, num_bytes) : FORM_TEXT;
@@ -203,10 +200,8 @@ static int push_text_key(
   return SQLITE_OK;
 }
 
-int bloom_hashes_of_value(
-  sqlite3 *db, bloom_equality rule, sqlite3_value *value, bloom_hash_use use,
-  bloom_key_hashes *hashes
-){
+int bloom_hashes_of_value(sqlite3 *db, bloom_equality rule, sqlite3_value *value,
+                          bloom_hash_use use, bloom_key_hashes *hashes){
   const int type = sqlite3_value_type(value), is_query = use>=BLOOM_TO_LOOK_FOR;
   const int is_real = type==SQLITE_FLOAT && can_hold_text(rule);
   bloom_hash_value hash;
@@ -235,9 +230,8 @@ int bloom_hashes_of_value(
   return SQLITE_OK;
 }
 
-int bloom_plain_text_hash(
-  bloom_equality rule, const uint8_t *text, size_t num_bytes, bloom_key_hashes *hashes
-){
+int bloom_plain_text_hash(bloom_equality rule, const uint8_t *text, size_t num_bytes,
+                          bloom_key_hashes *hashes){
   hashes->num_hashes = hashes->is_maybe = 0;
   if( bloom_bytes_may_be_number(text, num_bytes) ) return SQLITE_OK;
   return push_text(rule.collation, (const char *)text, num_bytes, hashes);

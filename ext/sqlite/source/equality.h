@@ -62,7 +62,7 @@ static inline void bloom_push_hash(bloom_key_hashes *hashes, bloom_hash_value ha
   for(i=0; i<hashes->num_hashes; i++){
     if( hashes->hashes[i]==hash ) return;
   }
-  assert(hashes->num_hashes<BLOOM_MAX_KEY_HASHES); /* no value has more */
+  assert( hashes->num_hashes<BLOOM_MAX_KEY_HASHES ); /* no value has more */
   hashes->hashes[hashes->num_hashes++] = hash;
 }
 
@@ -90,10 +90,8 @@ typedef enum bloom_hash_use {
 } bloom_hash_use;
 
 /* Sets the hashes of a value.  db is not used to store it.  SQLITE_OK or SQLITE_NOMEM. */
-int bloom_hashes_of_value(
-  sqlite3 *db, bloom_equality rule, sqlite3_value *value, bloom_hash_use use,
-  bloom_key_hashes *hashes
-);
+int bloom_hashes_of_value(sqlite3 *db, bloom_equality rule, sqlite3_value *value,
+                          bloom_hash_use use, bloom_key_hashes *hashes);
 
 /* Returns 1 if a TEXT may be equal to a number: it may look like one, or is that of infinity. */
 int bloom_bytes_may_equal_number(const uint8_t *text, size_t num_bytes);
@@ -109,9 +107,8 @@ int bloom_cell_hashes(sqlite3_value *value, int is_query, bloom_key_hashes *hash
 
 /* Sets the one hash, to store and to look for, of a TEXT that is no number, without a
 ** sqlite3_value; sets none if it may be a number.  SQLITE_OK or SQLITE_NOMEM. */
-int bloom_plain_text_hash(
-  bloom_equality rule, const uint8_t *text, size_t num_bytes, bloom_key_hashes *hashes
-);
+int bloom_plain_text_hash(bloom_equality rule, const uint8_t *text, size_t num_bytes,
+                          bloom_key_hashes *hashes);
 
 /* Returns 1 if a TEXT may look like a number to SQLite, BLOOM_IS_NUMBER if it surely does; the
 ** second takes its bytes, and returns BLOOM_IS_INTEGER if it is one of 64 bits, else 1. */

@@ -47,17 +47,14 @@ int bloom_command_run(sqlite3_vtab *table, sqlite3_value *value){
   return rc;
 }
 
-int bloom_integrity(
-  sqlite3_vtab *table, const char *schema, const char *name, int is_quick, char **finding
-){
+int bloom_integrity(sqlite3_vtab *table, const char *schema, const char *name, int is_quick,
+                    char **finding){
   const bloom_module *module = (const bloom_module *)table->pModule;
   (void)schema; (void)name;
   return module->check(table, is_quick ? BLOOM_CHECK_QUICK : BLOOM_CHECK_PRAGMA, finding);
 }
 
-char *bloom_command_say(
-  char *words, const char *name, const char *command, const char *effect
-){
+char *bloom_command_say(char *words, const char *name, const char *command, const char *effect){
   char *quoted = words ? bloom_sql_name(name) : NULL;
   char *text = quoted ? sqlite3_mprintf("%s; INSERT INTO %s(%s) VALUES ('%s') %s", words, quoted,
                                         quoted, command, effect) : NULL;

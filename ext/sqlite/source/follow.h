@@ -59,15 +59,12 @@ typedef struct bloom_module {
 int bloom_command_run(sqlite3_vtab *table, sqlite3_value *value);
 
 /* Runs PRAGMA integrity_check, as xIntegrity; is_quick: PRAGMA quick_check. */
-int bloom_integrity(
-  sqlite3_vtab *table, const char *schema, const char *name, int is_quick, char **finding
-);
+int bloom_integrity(sqlite3_vtab *table, const char *schema, const char *name, int is_quick,
+                    char **finding);
 
 /* Returns "WORDS; INSERT INTO NAME(NAME) VALUES ('COMMAND') EFFECT", to be freed; NULL when out of
 ** memory or where words are NULL.  words are freed. */
-char *bloom_command_say(
-  char *words, const char *name, const char *command, const char *effect
-);
+char *bloom_command_say(char *words, const char *name, const char *command, const char *effect);
 
 /* -- The database that is meant ------------------------------------------------------------- */
 

@@ -54,10 +54,8 @@ static void combine(bloom_combined_hashes *hashes, const bloom_key_hashes *part,
 }
 
 /* Adds the hashes of a value to *part, and those of its cells to *cells, which may be NULL. */
-static int hash_value(
-  sqlite3 *db, bloom_equality rule, sqlite3_value *value, bloom_hash_use use,
-  bloom_key_hashes *part, bloom_key_hashes *cells
-){
+static int hash_value(sqlite3 *db, bloom_equality rule, sqlite3_value *value, bloom_hash_use use,
+                      bloom_key_hashes *part, bloom_key_hashes *cells){
   bloom_key_hashes hashes;
   int rc = bloom_hashes_of_value(db, rule, value, use, &hashes);
   if( rc==SQLITE_OK ) add_hashes(part, &hashes);
@@ -71,10 +69,8 @@ static int hash_value(
 ** SELECT ?1 takes; or what that makes of it, of a large INTEGER the REAL that it may have been,
 ** too.  A plain TEXT must not be read by SELECT: in a UTF-16 database SQLite makes U+FFFD of
 ** surrogates, and some versions of U+FFFE.  SQLITE_EMPTY where SQL cannot run now. */
-static int hash_read_value(
-  bloom_tuple_reader *reader, bloom_equality rule, bloom_tuple_value value, bloom_key_hashes *part,
-  bloom_key_hashes *cells
-){
+static int hash_read_value(bloom_tuple_reader *reader, bloom_equality rule, bloom_tuple_value value,
+                           bloom_key_hashes *part, bloom_key_hashes *cells){
   bloom_key_hashes plain = {.num_hashes = 0};
   int rc = SQLITE_OK;
   if( value.tag==BLOOM_TUPLE_TEXT ){
@@ -112,10 +108,9 @@ static int hash_read_value(
 
 /* Combines the hashes of all columns' values: parts, or, where that is NULL, a tuple's bytes, to
 ** look for it. */
-static int hash_columns(
-  const bloom_key_rules *rules, bloom_tuple_reader *reader, sqlite3_value **parts,
-  const uint8_t *bytes, const uint8_t *end, bloom_combined_hashes *hashes
-){
+static int hash_columns(const bloom_key_rules *rules, bloom_tuple_reader *reader,
+                        sqlite3_value **parts, const uint8_t *bytes, const uint8_t *end,
+                        bloom_combined_hashes *hashes){
   const int is_query = reader!=NULL;
   const int max_hashes = is_query ? BLOOM_MAX_QUERY_HASHES : MAX_STORED;
   bloom_tuple_value value;
@@ -153,19 +148,17 @@ static int hash_columns(
                       &part, wanted);
     }
     if( rc!=SQLITE_OK ) return rc;
-    assert(part.num_hashes>0); /* no value is NULL */
+    assert( part.num_hashes>0 ); /* no value is NULL */
     hashes->is_maybe |= part.is_maybe;
     hashes->first = hash_of_two(hashes->first, part.hashes[0]);
     combine(hashes, wanted ? wanted : &part, max_hashes);
   }
-  assert(hashes->num_hashes>0 || is_query);
+  assert( hashes->num_hashes>0 || is_query );
   return SQLITE_OK;
 }
 
-int bloom_hashes_of_key(
-  const bloom_key_rules *rules, bloom_tuple_reader *reader, bloom_key_values key,
-  bloom_combined_hashes *hashes
-){
+int bloom_hashes_of_key(const bloom_key_rules *rules, bloom_tuple_reader *reader,
+                        bloom_key_values key, bloom_combined_hashes *hashes){
   const uint8_t *bytes;
   size_t num_bytes;
   int rc;
@@ -199,7 +192,7 @@ int bloom_hashes_of_key(
     return SQLITE_OK;
   }
   hashes->is_invalid = hashes->is_maybe = 0;
-  assert(reader!=NULL);
+  assert( reader!=NULL );
   rc = hash_columns(rules, reader, NULL, bytes, bytes + num_bytes, hashes);
   if( rc!=SQLITE_EMPTY ) return rc;
   hashes->is_maybe = 1;

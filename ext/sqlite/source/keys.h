@@ -50,9 +50,7 @@ typedef struct bloom_tuple_reader {
 
 /* Sets the hashes to look for a key by; reader is NULL: to store it by, which needs a tuple's
 ** parts.  SQLITE_OK or SQLITE_NOMEM. */
-int bloom_hashes_of_key(
-  const bloom_key_rules *rules, bloom_tuple_reader *reader, bloom_key_values key,
-  bloom_combined_hashes *hashes
-);
+int bloom_hashes_of_key(const bloom_key_rules *rules, bloom_tuple_reader *reader,
+                        bloom_key_values key, bloom_combined_hashes *hashes);
 
 #endif

@@ -52,9 +52,8 @@ int bloom_source_refuse_shadow(bloom_follower follower, const char *table){
 
 /* Sets source->name to the table's name as the schema has it, and *is_strict if its CREATE TABLE
 ** has STRICT behind its columns. */
-static int find_source_table(
-  bloom_follower follower, const char *table, bloom_source *source, int *is_strict
-){
+static int find_source_table(bloom_follower follower, const char *table, bloom_source *source,
+                             int *is_strict){
   sqlite3_stmt *row;
   const char *sql = NULL;
   int is_table = 0, is_view = 0, rc = bloom_sql_row(follower.connection, &row,
@@ -91,10 +90,8 @@ static int find_source_table(
 
 /* Adds the column called name; NULL: SQLITE_NOMEM.  row is its row of table_xinfo, or NULL.  If it
 ** is in the PRIMARY KEY, counts it in *num_keys, and sets *key to its number. */
-static int add_source_column(
-  bloom_follower follower, bloom_source *source, const char *name, sqlite3_stmt *row,
-  int is_strict, int *num_keys, int *key
-){
+static int add_source_column(bloom_follower follower, bloom_source *source, const char *name,
+                             sqlite3_stmt *row, int is_strict, int *num_keys, int *key){
   const char *type = NULL, *collation = NULL;
   bloom_source_column *column;
   int is_any, is_not_null = 0, is_key = 0, rc = SQLITE_NOMEM;
@@ -126,9 +123,8 @@ static int add_source_column(
 
 /* Reads the columns by PRAGMA table_xinfo; or, source->is_partial, where an authorizer refuses
 ** that, by a SELECT. */
-static int read_source_columns(
-  bloom_follower follower, bloom_source *source, int is_strict, int *num_keys, int *key
-){
+static int read_source_columns(bloom_follower follower, bloom_source *source, int is_strict,
+                               int *num_keys, int *key){
   sqlite3_stmt *row;
   int rc = bloom_sql_prepare(follower.connection, &row, source->is_partial
       ? "SELECT * FROM \"%w\".\"%w\"" : "PRAGMA \"%w\".table_xinfo(\"%w\")", follower.schema,
@@ -184,9 +180,8 @@ static int find_id(bloom_follower follower, bloom_source *source, int key){
   return source->id_name ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-int bloom_source_read(
-  bloom_follower follower, const char *table, int is_strict, bloom_source *source
-){
+int bloom_source_read(bloom_follower follower, const char *table, int is_strict,
+                      bloom_source *source){
   int is_strict_type, num_keys = 0, key = -1, rc;
   *source = (bloom_source){.id_column = -1};
   rc = find_source_table(follower, table, source, &is_strict_type);
@@ -214,9 +209,7 @@ int bloom_source_find(const bloom_source *source, const char *name){
 
 /* -- Defaults ----------------------------------------------------------------------------- */
 
-int bloom_source_prepare_default(
-  bloom_connection *connection, const char *sql, sqlite3_stmt **row
-){
+int bloom_source_prepare_default(bloom_connection *connection, const char *sql, sqlite3_stmt **row){
   static const char digits[] = "0123456789abcdefABCDEFxX"; /* a name of these is no column */
   const bloom_token first = bloom_token_first(sql ? sql : "null");
   char *text = NULL;

@@ -38,9 +38,8 @@ int bloom_source_refuse_shadow(bloom_follower follower, const char *table);
 ** is no such table, or it is a view or a virtual table.  If an authorizer hides PRAGMA table_xinfo:
 ** is_strict: SQLITE_AUTH; else source->is_partial is set.  The caller calls bloom_source_free() in
 ** any case. */
-int bloom_source_read(
-  bloom_follower follower, const char *table, int is_strict, bloom_source *source
-);
+int bloom_source_read(bloom_follower follower, const char *table, int is_strict,
+                      bloom_source *source);
 void bloom_source_free(bloom_source *source);
 
 /* Returns the number of the column that has a name; -1 if none has. */
@@ -52,8 +51,6 @@ int bloom_source_is_rowid_name(const char *name);
 /* Compiles a SELECT of all values that a DEFAULT may be stored as, whatever the column's type.  sql
 ** is the DEFAULT's text, or NULL.  *row is NULL where the value is NULL.  SQLITE_NOTFOUND if the
 ** DEFAULT is no constant: a number, a text, a BLOB, TRUE or FALSE, with + and - and parentheses. */
-int bloom_source_prepare_default(
-  bloom_connection *connection, const char *sql, sqlite3_stmt **row
-);
+int bloom_source_prepare_default(bloom_connection *connection, const char *sql, sqlite3_stmt **row);
 
 #endif

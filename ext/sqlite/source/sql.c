@@ -120,9 +120,8 @@ int bloom_sql_prepare_text(bloom_connection *connection, sqlite3_stmt **statemen
   return rc;
 }
 
-int bloom_sql_prepare(
-  bloom_connection *connection, sqlite3_stmt **statement, const char *format, ...
-){
+int bloom_sql_prepare(bloom_connection *connection, sqlite3_stmt **statement, const char *format,
+                      ...){
   char *sql;
   FORMAT_TEXT(sql, format);
   return bloom_sql_prepare_text(connection, statement, sql);
@@ -143,7 +142,7 @@ int bloom_sql_step(bloom_connection *connection, sqlite3_stmt *statement){
 }
 
 int bloom_sql_bind(sqlite3_stmt *statement, int number, sqlite3_value *value){
-  assert(number>=1 && number<=sqlite3_bind_parameter_count(statement));
+  assert( number>=1 && number<=sqlite3_bind_parameter_count(statement) );
   return sqlite3_value_type(value)==SQLITE_FLOAT
     ? sqlite3_bind_double(statement, number, sqlite3_value_double(value))
     : sqlite3_bind_value(statement, number, value);
@@ -165,9 +164,7 @@ int bloom_sql_row(bloom_connection *connection, sqlite3_stmt **row, const char *
   return row_of_text(connection, row, sql);
 }
 
-int bloom_sql_integer(
-  bloom_connection *connection, sqlite3_int64 *number, const char *format, ...
-){
+int bloom_sql_integer(bloom_connection *connection, sqlite3_int64 *number, const char *format, ...){
   sqlite3_stmt *row;
   char *sql;
   int rc;
@@ -190,9 +187,8 @@ const char *bloom_sql_message(sqlite3 *db, int rc){
   return (sqlite3_errcode(db) & 0xff)==(rc & 0xff) ? sqlite3_errmsg(db) : sqlite3_errstr(rc);
 }
 
-int bloom_sql_failure(
-  const bloom_connection *connection, const char *module, const char *name, int rc, char **error
-){
+int bloom_sql_failure(const bloom_connection *connection, const char *module, const char *name,
+                      int rc, char **error){
   const char *message;
   if( (rc & 0xff)==SQLITE_INTERRUPT ){
     sqlite3_free(*error);
@@ -230,9 +226,8 @@ int bloom_sql_copy_text(sqlite3_stmt *row, int column, char **text){
   return *text ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-const char *bloom_sql_behind(
-  const char *sql, const char *begin, const char *name, const char *suffix
-){
+const char *bloom_sql_behind(const char *sql, const char *begin, const char *name,
+                             const char *suffix){
   const size_t num_chars = strlen(begin);
   if( strncmp(sql, begin, num_chars)!=0 || sql[num_chars]!='"' ) return NULL;
   for(sql+=num_chars+1; *name || *suffix; sql++){
@@ -242,10 +237,8 @@ const char *bloom_sql_behind(
   return *sql=='"' ? sql + 1 : NULL;
 }
 
-int bloom_sql_find_table(
-  bloom_connection *connection, const char *schema, const char *name, const char *suffix,
-  const char *columns, int *is_there
-){
+int bloom_sql_find_table(bloom_connection *connection, const char *schema, const char *name,
+                         const char *suffix, const char *columns, int *is_there){
   const char *sql = NULL;
   sqlite3_stmt *row;
   int rc = bloom_sql_row(connection, &row, "SELECT sql FROM \"%w\".sqlite_master"
@@ -257,10 +250,8 @@ int bloom_sql_find_table(
   return bloom_sql_end(row, rc);
 }
 
-int bloom_sql_drop(
-  bloom_connection *connection, const char *schema, const char *name, const char *suffix,
-  const char *columns
-){
+int bloom_sql_drop(bloom_connection *connection, const char *schema, const char *name,
+                   const char *suffix, const char *columns){
   int is_there;
   const int rc = bloom_sql_find_table(connection, schema, name, suffix, columns, &is_there);
   if( rc!=SQLITE_OK || !is_there ) return rc;
@@ -313,10 +304,8 @@ int bloom_sql_may_be_mid_write(bloom_connection *connection, int *is_mid_write){
   return SQLITE_OK;
 }
 
-int bloom_blob_open(
-  sqlite3 *db, const char *schema, const char *table, const char *column, sqlite3_int64 row,
-  int is_writable, sqlite3_blob **blob
-){
+int bloom_blob_open(sqlite3 *db, const char *schema, const char *table, const char *column,
+                    sqlite3_int64 row, int is_writable, sqlite3_blob **blob){
   int rc;
   *blob = NULL;
   rc = sqlite3_blob_open(db, schema, table, column, row, is_writable, blob);

@@ -50,9 +50,8 @@ char *bloom_token_unquoted(bloom_token token);
 
 /* Compiles one statement.  SQL is a format and arguments, as sqlite3_mprintf() takes them; or, in
 ** functions that end in _text, a text that they free, NULL when out of memory. */
-int bloom_sql_prepare(
-  bloom_connection *connection, sqlite3_stmt **statement, const char *format, ...
-);
+int bloom_sql_prepare(bloom_connection *connection, sqlite3_stmt **statement, const char *format,
+                      ...);
 int bloom_sql_prepare_text(bloom_connection *connection, sqlite3_stmt **statement, char *sql);
 
 /* Takes a step: SQLITE_ROW, SQLITE_DONE or an error. */
@@ -70,9 +69,7 @@ int bloom_sql_end(sqlite3_stmt *statement, int rc);
 int bloom_sql_row(bloom_connection *connection, sqlite3_stmt **row, const char *format, ...);
 
 /* Sets *number to the first column of the first row, if there is one. */
-int bloom_sql_integer(
-  bloom_connection *connection, sqlite3_int64 *number, const char *format, ...
-);
+int bloom_sql_integer(bloom_connection *connection, sqlite3_int64 *number, const char *format, ...);
 
 /* Runs a statement that has no rows of use. */
 int bloom_sql_run(bloom_connection *connection, const char *format, ...);
@@ -89,9 +86,8 @@ const char *bloom_sql_message(sqlite3 *db, int rc);
 /* Returns rc, or SQLITE_NOMEM.  Sets *error, unless it is set already, to "MODULE: ", for a damaged
 ** database "MODULE: NAME: ", and SQLite's message.  For an interrupt it is always SQLite's own text
 ** alone, by which clients know it. */
-int bloom_sql_failure(
-  const bloom_connection *connection, const char *module, const char *name, int rc, char **error
-);
+int bloom_sql_failure(const bloom_connection *connection, const char *module, const char *name,
+                      int rc, char **error);
 
 /* Sets *text to a column's text, NULL for NULL.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_sql_column_text(sqlite3_stmt *row, int column, const char **text);
@@ -103,22 +99,17 @@ int bloom_sql_copy_text(sqlite3_stmt *row, int column, char **text);
 /* Sets *is_there to whether a table whose name is name and suffix has the text CREATE TABLE "name"
 ** and behind it what matches columns, a pattern of GLOB: any other is the user's.  SQL's GLOB could
 ** be one of the application. */
-int bloom_sql_find_table(
-  bloom_connection *connection, const char *schema, const char *name, const char *suffix,
-  const char *columns, int *is_there
-);
+int bloom_sql_find_table(bloom_connection *connection, const char *schema, const char *name,
+                         const char *suffix, const char *columns, int *is_there);
 
 /* Drops the table that bloom_sql_find_table() finds, if there is one. */
-int bloom_sql_drop(
-  bloom_connection *connection, const char *schema, const char *name, const char *suffix,
-  const char *columns
-);
+int bloom_sql_drop(bloom_connection *connection, const char *schema, const char *name,
+                   const char *suffix, const char *columns);
 
 /* Returns what SQL has behind begin and one name in quotes, made of name and suffix; NULL if it
 ** begins otherwise. */
-const char *bloom_sql_behind(
-  const char *sql, const char *begin, const char *name, const char *suffix
-);
+const char *bloom_sql_behind(const char *sql, const char *begin, const char *name,
+                             const char *suffix);
 
 /* Returns a name as SQL has it, in quotes where it needs them, to be freed.  NULL when out of
 ** memory. */
@@ -138,9 +129,7 @@ int bloom_sql_may_be_mid_write(bloom_connection *connection, int *is_mid_write);
 /* Opens the BLOB in a row of a shadow table: no view, trigger or CHECK of a hostile file runs.  As
 ** sqlite3_blob_open(), which returns SQLITE_ERROR where there is no such table, row, BLOB or TEXT;
 ** but where the schema cannot be read, returns why. */
-int bloom_blob_open(
-  sqlite3 *db, const char *schema, const char *table, const char *column, sqlite3_int64 row,
-  int is_writable, sqlite3_blob **blob
-);
+int bloom_blob_open(sqlite3 *db, const char *schema, const char *table, const char *column,
+                    sqlite3_int64 row, int is_writable, sqlite3_blob **blob);
 
 #endif

@@ -103,9 +103,7 @@ static int read_key(const char *text, bloom_vtab_args *args, char **error){
 }
 
 /* Reads the arguments.  SQLITE_OK; SQLITE_NOMEM; SQLITE_ERROR with *error to be freed. */
-static int read_args(
-  int num_args, const char *const *texts, bloom_vtab_args *args, char **error
-){
+static int read_args(int num_args, const char *const *texts, bloom_vtab_args *args, char **error){
   int i, num_positional = 0, rc = SQLITE_OK;
   memset(args, 0, sizeof(*args));
   for(i=0; i<num_args && rc==SQLITE_OK; i++){
@@ -167,7 +165,7 @@ static int vtab_end(bloom_vtab *vtab, int rc){
 
 static int vtab_disconnect(sqlite3_vtab *base){
   bloom_vtab *vtab = bloom_vtab_of(base);
-  assert(vtab->num_cursors==0);
+  assert( vtab->num_cursors==0 );
   bloom_vtab_close_journal(vtab);
   bloom_vtab_close_reader(vtab);
   bloom_vtab_args_free(&vtab->args);
@@ -183,10 +181,8 @@ static int vtab_disconnect(sqlite3_vtab *base){
 
 /* Reads nothing: a table that is damaged can be dropped.  args: module, database, table,
 ** arguments. */
-static int vtab_connect(
-  sqlite3 *db, void *connection, int num_args, const char *const *args, sqlite3_vtab **result,
-  char **error
-){
+static int vtab_connect(sqlite3 *db, void *connection, int num_args, const char *const *args,
+                        sqlite3_vtab **result, char **error){
   bloom_vtab *vtab = bloom_malloc_zeros(sizeof(*vtab));
   sqlite3_str *columns;
   int num_parts, i, rc;
@@ -228,10 +224,8 @@ static int vtab_connect(
   return rc;
 }
 
-static int vtab_create(
-  sqlite3 *db, void *connection, int num_args, const char *const *args, sqlite3_vtab **result,
-  char **error
-){
+static int vtab_create(sqlite3 *db, void *connection, int num_args, const char *const *args,
+                       sqlite3_vtab **result, char **error){
   const sqlite3_int64 rowid = sqlite3_last_insert_rowid(db);
   bloom_vtab *vtab;
   int rc = vtab_connect(db, connection, num_args, args, result, error);
@@ -299,9 +293,8 @@ static int vtab_rename(sqlite3_vtab *base, const char *new_name){
 /* -- Writing ------------------------------------------------------------------------------- */
 
 /* Runs a command, or adds a key; args: old rowid, new rowid, columns */
-static int vtab_update(
-  sqlite3_vtab *base, int num_args, sqlite3_value **args, sqlite3_int64 *rowid
-){
+static int vtab_update(sqlite3_vtab *base, int num_args, sqlite3_value **args,
+                       sqlite3_int64 *rowid){
   bloom_vtab *vtab = bloom_vtab_of(base);
   sqlite3_value **columns = args + 2 + bloom_vtab_num_parts(vtab);
   int rc;

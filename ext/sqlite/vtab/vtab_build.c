@@ -197,13 +197,12 @@ static int take_back(bloom_vtab *vtab, int rc){
 /* Fills the filter from its source, which a standalone filter has not: args is NULL.  *layout has
 ** the rules of the key, and gets the rest.  Where it is healing, the pages stay empty, and have the
 ** room that they had. */
-static int fill(
-  bloom_vtab *vtab, const bloom_vtab_args *args, bloom_vtab_layout *layout, int is_create
-){
+static int fill(bloom_vtab *vtab, const bloom_vtab_args *args, bloom_vtab_layout *layout,
+                int is_create){
   bloom_vtab_batch batch = {.vtab = vtab, .layout = layout, .is_new = 1};
   sqlite3_int64 num_keys = 0;
   int rc = bloom_vtab_new_layout(vtab, layout);
-  assert((args!=NULL)==(vtab->args.table!=NULL) && layout->num_layers==0);
+  assert( (args!=NULL)==(vtab->args.table!=NULL) && layout->num_layers==0 );
   if( rc==SQLITE_OK ) rc = set_merged_at(vtab, layout);
   if( layout->is_healing ){
     if( vtab->has_layout ) num_keys = vtab->layout.layers[0].capacity / 2;
@@ -238,9 +237,8 @@ static int fill(
 /* -- Making --------------------------------------------------------------------------------- */
 
 /* Makes the tables, of a filter over a source the triggers, and the filter in its pages. */
-static int make_all(
-  bloom_vtab *vtab, const bloom_vtab_args *args, bloom_vtab_layout *layout, int is_create
-){
+static int make_all(bloom_vtab *vtab, const bloom_vtab_args *args, bloom_vtab_layout *layout,
+                    int is_create){
   int rc = bloom_sql_run(vtab->connection, "CREATE TABLE IF NOT EXISTS \"%w\".\"%w\""
                          PAGES_COLUMNS, vtab->schema, vtab->pages);
   if( rc==SQLITE_OK && args ){
@@ -312,7 +310,7 @@ static int rebuild(bloom_vtab *vtab, int is_merge, int is_damaged, int is_healin
   bloom_vtab_layout layout = {.is_healing = is_healing, .next_id = INT64_MIN};
   bloom_vtab_doubt doubt = BLOOM_VTAB_CERTAIN;
   int rc;
-  assert(vtab->args.table);
+  assert( vtab->args.table );
   bloom_forget_message(&vtab->base);
   bloom_vtab_close_reader(vtab);
   rc = bloom_vtab_check_names(vtab, 0, NULL);
@@ -388,7 +386,7 @@ static int merge_keys(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_doubt
   bloom_vtab_layout layout;
   bloom_vtab_batch batch = {.vtab = vtab, .layout = &layout};
   int rc = SQLITE_OK;
-  assert(vtab->args.table && max_rows>=0 && !*doubt);
+  assert( vtab->args.table && max_rows>=0 && !*doubt );
   /* What look-ups met of damage, and of a filter with few pages all of it, but for blocks. */
   if( bloom_connection_knows_damage(vtab->connection, vtab->layout.number) ) return SQLITE_NOTFOUND;
   if( max_rows==0 ){
@@ -477,7 +475,7 @@ int bloom_vtab_merge(sqlite3_vtab *base, sqlite3_int64 max_rows){
   if( rc==SQLITE_OK ) doubt = bloom_vtab_doubt_of_merge(vtab);
   if( rc==SQLITE_OK && !doubt ) rc = bloom_vtab_failure(vtab, merge_keys(vtab, max_rows, &doubt));
   if( !doubt && (rc!=SQLITE_CORRUPT_VTAB || vtab->connection->is_running) ) return rc;
-  assert(doubt ? rc==SQLITE_OK : rc==SQLITE_CORRUPT_VTAB);
+  assert( doubt ? rc==SQLITE_OK : rc==SQLITE_CORRUPT_VTAB );
   /* It is in doubt, or damaged.  In a trigger, or while another statement writes, this does nothing
   ** and does not fail: rows of the source may be mid write. */
   rc = bloom_sql_may_be_mid_write(vtab->connection, &is_mid_write);

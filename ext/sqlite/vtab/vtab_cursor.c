@@ -76,9 +76,8 @@ static int find_equal(const sqlite3_index_info *info, int column){
 
 /* Plans a look-up by the constraints on num_columns columns from first on, if each of them has
 ** one. */
-static void plan_key(
-  sqlite3_index_info *info, int first, int num_columns, char *collations, int *has_unusable
-){
+static void plan_key(sqlite3_index_info *info, int first, int num_columns, char *collations,
+                     int *has_unusable){
   int i, found[BLOOM_MAX_KEY_COLUMNS] = {0}, is_complete = num_columns>0;
   for(i=0; i<num_columns; i++){
     found[i] = find_equal(info, first + i);
@@ -86,7 +85,7 @@ static void plan_key(
     *has_unusable |= found[i]==-2;
   }
   if( !is_complete ) return;
-  assert(info->idxNum==0); /* two would be too many arguments */
+  assert( info->idxNum==0 ); /* two would be too many arguments */
   for(i=0; i<num_columns; i++){
     bloom_collation collation;
     const int is_known = bloom_collation_named(sqlite3_vtab_collation(info, found[i]), &collation);
@@ -209,9 +208,7 @@ static int read_snapshot(bloom_vtab *vtab, vtab_snapshot **result){
 /* -- Handles --------------------------------------------------------------------------------- */
 
 /* Tests the hashes of a key, which took rc: 1 or 0; BLOOM_TEST_NULL or BLOOM_TEST_NOMEM. */
-static int snapshot_test(
-  const vtab_snapshot *snapshot, int rc, const bloom_combined_hashes *asked
-){
+static int snapshot_test(const vtab_snapshot *snapshot, int rc, const bloom_combined_hashes *asked){
   int i, layer;
   if( rc==SQLITE_NOMEM ) return BLOOM_TEST_NOMEM;
   if( rc!=SQLITE_OK || asked->is_maybe ) return 1;
@@ -279,15 +276,14 @@ static int find_note(const bloom_vtab *vtab, const vtab_snapshot *snapshot, char
 }
 
 /* Returns a column of what there is to know. */
-static int result_fact(
-  bloom_vtab *vtab, vtab_snapshot *snapshot, sqlite3_context *context, int column
-){
+static int result_fact(bloom_vtab *vtab, vtab_snapshot *snapshot, sqlite3_context *context,
+                       int column){
   const bloom_vtab_layout *layout = &snapshot->layout;
   double all_deny = snapshot->doubt ? 0 : 1;
   bloom_facts facts;
   char *note;
   int i, rc = SQLITE_OK;
-  assert(column<=BLOOM_VTAB_FILTER && column!=BLOOM_VTAB_KEY);
+  assert( column<=BLOOM_VTAB_FILTER && column!=BLOOM_VTAB_KEY );
   switch( column ){
     case BLOOM_VTAB_NUM_KEYS:     sqlite3_result_int64(context, snapshot->num_keys); break;
     case BLOOM_VTAB_UNMERGED:     sqlite3_result_int64(context, snapshot->num_unmerged); break;
@@ -355,16 +351,14 @@ int bloom_vtab_close_cursor(sqlite3_vtab_cursor *base){
   bloom_vtab *vtab = bloom_vtab_of(base->pVtab);
   forget_reading(cursor_of(base));
   sqlite3_free(base);
-  assert(vtab->num_cursors>0);
+  assert( vtab->num_cursors>0 );
   if( --vtab->num_cursors==0 ) bloom_vtab_close_reader(vtab);
   return SQLITE_OK;
 }
 
 /* Looks a key up in the pages, then in the journal, of a vtab that is open. */
-static int look_up(
-  bloom_vtab *vtab, bloom_key_values key, const char *collations, int *may_contain,
-  sqlite3_int64 *rowid
-){
+static int look_up(bloom_vtab *vtab, bloom_key_values key, const char *collations, int *may_contain,
+                   sqlite3_int64 *rowid){
   bloom_tuple_reader tuples = {vtab->connection, NULL};
   const bloom_key_rules *rules = &vtab->layout.rules;
   bloom_combined_hashes asked;
@@ -378,7 +372,7 @@ static int look_up(
                            rules->num_columns, vtab->name);
   }
   if( rc!=SQLITE_OK ) return rc;
-  assert(asked.num_hashes>0 || asked.is_maybe); /* the key is not NULL */
+  assert( asked.num_hashes>0 || asked.is_maybe ); /* the key is not NULL */
   *may_contain = doubt_of_reader(vtab) || asked.is_maybe;
   /* BINARY takes for equal no more than any collation; another than the column's may take more.  Of
   ** a tuple's one value, a BLOB, they say nothing. */
@@ -406,9 +400,8 @@ static int look_up(
 }
 
 /* Begins a query; args: the key, or its columns one by one; none: facts are asked for. */
-int bloom_vtab_filter(
-  sqlite3_vtab_cursor *base, int plan, const char *text, int num_args, sqlite3_value **args
-){
+int bloom_vtab_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int num_args,
+                      sqlite3_value **args){
   vtab_cursor *cursor = cursor_of(base);
   bloom_vtab *vtab = bloom_vtab_of(base->pVtab);
   int i, may_contain, rc;

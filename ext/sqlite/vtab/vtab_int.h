@@ -190,9 +190,8 @@ int bloom_vtab_write_layout(bloom_vtab *vtab, const bloom_vtab_layout *layout);
 int bloom_vtab_new_layout(bloom_vtab *vtab, bloom_vtab_layout *layout);
 
 /* Appends a layer with room for so many keys. */
-void bloom_vtab_add_layer(
-  const bloom_vtab *vtab, bloom_vtab_layout *layout, sqlite3_int64 capacity
-);
+void bloom_vtab_add_layer(const bloom_vtab *vtab, bloom_vtab_layout *layout,
+                          sqlite3_int64 capacity);
 
 /* Returns how many keys all layers have room for. */
 sqlite3_int64 bloom_vtab_room(const bloom_vtab_layout *layout);
@@ -203,30 +202,22 @@ int bloom_vtab_page_bytes(const bloom_vtab_layout *layout, int layer, uint64_t p
 
 /* Moves the reader to a page, and reads its header.  SQLITE_NOTFOUND if it is none of the
 ** layout's. */
-int bloom_vtab_read_page(
-  bloom_vtab *vtab, const bloom_vtab_layout *layout, int layer, uint64_t page,
-  bloom_vtab_page_header *header
-);
+int bloom_vtab_read_page(bloom_vtab *vtab, const bloom_vtab_layout *layout, int layer,
+                         uint64_t page, bloom_vtab_page_header *header);
 
 /* Checks the headers of a layer's pages, and sums them up.  blocks gets all blocks; NULL: they are
 ** not read. */
-int bloom_vtab_read_layer(
-  bloom_vtab *vtab, const bloom_vtab_layout *layout, int layer, bloom_vtab_page_header *sums,
-  uint8_t *blocks
-);
+int bloom_vtab_read_layer(bloom_vtab *vtab, const bloom_vtab_layout *layout, int layer,
+                          bloom_vtab_page_header *sums, uint8_t *blocks);
 
 /* -- Pages, the same file -------------------------------------------------------------------- */
 
 /* Sets the hashes of a row's key, whose columns begin at first: bloom_hashes_of_key(). */
-int bloom_vtab_hashes_of_row(
-  const bloom_key_rules *rules, bloom_tuple_reader *reader, sqlite3_stmt *row, int first,
-  bloom_combined_hashes *hashes
-);
+int bloom_vtab_hashes_of_row(const bloom_key_rules *rules, bloom_tuple_reader *reader,
+                             sqlite3_stmt *row, int first, bloom_combined_hashes *hashes);
 
 /* Sets *may_contain to whether a layer of vtab->layout has one of the hashes. */
-int bloom_vtab_test_pages(
-  bloom_vtab *vtab, const bloom_combined_hashes *hashes, int *may_contain
-);
+int bloom_vtab_test_pages(bloom_vtab *vtab, const bloom_combined_hashes *hashes, int *may_contain);
 
 /* Adds a key to a standalone filter, and a layer where the last one is full. */
 int bloom_vtab_add_key(bloom_vtab *vtab, bloom_key_values key);
@@ -367,9 +358,8 @@ int bloom_vtab_check(sqlite3_vtab *base, bloom_checker checker, char **finding);
 int bloom_vtab_best_index(sqlite3_vtab *base, sqlite3_index_info *info);
 int bloom_vtab_open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **result);
 int bloom_vtab_close_cursor(sqlite3_vtab_cursor *base);
-int bloom_vtab_filter(
-  sqlite3_vtab_cursor *base, int plan, const char *text, int num_args, sqlite3_value **args
-);
+int bloom_vtab_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int num_args,
+                      sqlite3_value **args);
 int bloom_vtab_next(sqlite3_vtab_cursor *base);
 int bloom_vtab_eof(sqlite3_vtab_cursor *base);
 int bloom_vtab_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid);

@@ -80,7 +80,7 @@ static void hash_set_remove(bloom_hash_set *set, bloom_hash_value hash){
   const size_t mask = set->num_slots - 1;
   const uint64_t removed = hash ? hash : 1;
   size_t i = (size_t)removed & mask, free;
-  assert(bloom_hash_set_has(set, hash));
+  assert( bloom_hash_set_has(set, hash) );
   while( set->slots[i]!=removed ) i = (i + 1) & mask;
   for(free=i; set->slots[i = (i + 1) & mask]; ){
     /* A hash whose search begins behind the free slot stays. */
@@ -117,10 +117,8 @@ void bloom_vtab_close_journal(bloom_vtab *vtab){
 /* Returns 1 if a row is, is_first, the journal's first one as the layout means it; else, if it may
 ** be the one behind the row with rowid last and r last_mark.  Triggers write no NULL: it was put
 ** there, or an authorizer that answers SQLITE_IGNORE hides the key from this connection. */
-static int is_next(
-  const bloom_vtab *vtab, sqlite3_stmt *row, int is_first, sqlite3_int64 last,
-  sqlite3_int64 last_mark
-){
+static int is_next(const bloom_vtab *vtab, sqlite3_stmt *row, int is_first, sqlite3_int64 last,
+                   sqlite3_int64 last_mark){
   const uint64_t mark = (uint64_t)sqlite3_column_int64(row, MARK);
   int i;
   if( is_first ) return (sqlite3_int64)mark==vtab->layout.journal_mark;
@@ -198,7 +196,7 @@ static int find_last_row(bloom_vtab *vtab, sqlite3_stmt **row){
   number = (size_t)((uint64_t)last - (uint64_t)lowest);
   if( number>=unmerged->num_rows || sqlite3_column_int64(*row, ROWID)!=last
       || sqlite3_column_int64(*row, MARK)!=unmerged->rows[number].mark ) return SQLITE_NOTFOUND;
-  assert(unmerged->rows[number].num_hashes<=unmerged->hashes.num_hashes);
+  assert( unmerged->rows[number].num_hashes<=unmerged->hashes.num_hashes );
   unmerged->num_rows = number + 1;
   while( unmerged->hashes.num_hashes>unmerged->rows[number].num_hashes ){
     hash_set_remove(&unmerged->hashes, unmerged->order[unmerged->hashes.num_hashes - 1]);
@@ -209,7 +207,7 @@ static int find_last_row(bloom_vtab *vtab, sqlite3_stmt **row){
 int bloom_vtab_read_journal(bloom_vtab *vtab, int *is_intact){
   sqlite3_stmt *row = NULL;
   int rc = vtab->unmerged.is_known ? find_last_row(vtab, &row) : SQLITE_NOTFOUND;
-  assert(vtab->args.table && vtab->has_layout);
+  assert( vtab->args.table && vtab->has_layout );
   if( rc==SQLITE_NOTFOUND ){ /* all rows are read */
     sqlite3_reset(row);
     forget_journal(vtab);
@@ -218,7 +216,7 @@ int bloom_vtab_read_journal(bloom_vtab *vtab, int *is_intact){
   }
   if( rc==SQLITE_OK ) rc = add_rows(vtab, row);
   sqlite3_reset(row);
-  assert(rc!=SQLITE_NOTFOUND);
+  assert( rc!=SQLITE_NOTFOUND );
   *is_intact = rc==SQLITE_OK;
   if( rc!=SQLITE_OK ) forget_journal(vtab);
   return rc==SQLITE_EMPTY ? SQLITE_OK : rc;
@@ -237,10 +235,8 @@ int bloom_vtab_count_unmerged(bloom_vtab *vtab, sqlite3_int64 *num_rows){
 /* Deletes rows, and puts one with a new mark at rowid, in place of the one with the mark
 ** `replaced`, or of none if that is 0.  Both are compiled before one runs: else an authorizer that
 ** refuses the second one would leave a journal that is not the layout's. */
-static int cut_journal(
-  bloom_vtab *vtab, const char *where, sqlite3_int64 rowid, sqlite3_int64 replaced,
-  bloom_vtab_layout *layout
-){
+static int cut_journal(bloom_vtab *vtab, const char *where, sqlite3_int64 rowid,
+                       sqlite3_int64 replaced, bloom_vtab_layout *layout){
   sqlite3_stmt *cut, *put = NULL;
   int rc = bloom_sql_prepare(vtab->connection, &cut, "DELETE FROM \"%w\".\"%w_new\"%s",
                              vtab->schema, vtab->name, where);
@@ -272,7 +268,7 @@ int bloom_vtab_take_unmerged(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vta
   bloom_vtab_layout *layout = batch->layout;
   sqlite3_stmt *row;
   int rc = find_rows(vtab, INT64_MIN, &row);
-  assert(layout->num_layers==1 && max_rows>=0);
+  assert( layout->num_layers==1 && max_rows>=0 );
   while( rc==SQLITE_OK && (max_rows==0 || num_rows<=max_rows)
          && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
     const sqlite3_int64 rowid = sqlite3_column_int64(row, ROWID);

@@ -55,9 +55,8 @@ static int check_row(int rc, sqlite3_blob *blob, int num_bytes){
 }
 
 /* Opens a row of num_bytes: SQLITE_NOTFOUND if there is none. */
-static int open_row(
-  const bloom_vtab *vtab, sqlite3_int64 row, int is_writable, int num_bytes, sqlite3_blob **blob
-){
+static int open_row(const bloom_vtab *vtab, sqlite3_int64 row, int is_writable, int num_bytes,
+                    sqlite3_blob **blob){
   const int rc = bloom_blob_open(vtab->connection->db, vtab->schema, vtab->pages, "bytes", row,
                                  is_writable, blob);
   return check_row(rc, *blob, num_bytes);
@@ -107,16 +106,15 @@ static uint64_t num_page_blocks(const bloom_vtab_layout *layout, int layer, uint
 }
 
 int bloom_vtab_page_bytes(const bloom_vtab_layout *layout, int layer, uint64_t page){
-  assert(layer>=0 && layer<layout->num_layers && page<bloom_vtab_num_pages(layout, layer));
+  assert( layer>=0 && layer<layout->num_layers && page<bloom_vtab_num_pages(layout, layer) );
   return HEADER_BYTES + BLOOM_BLOCK_BYTES * (int)num_page_blocks(layout, layer, page);
 }
 
 /* -- Headers of pages ------------------------------------------------------------------- */
 
 /* Encodes the header of a page that is a row of the table. */
-static void put_page_header(
-  uint64_t number, const bloom_vtab_page_header *header, sqlite3_int64 row, uint8_t *bytes
-){
+static void put_page_header(uint64_t number, const bloom_vtab_page_header *header,
+                            sqlite3_int64 row, uint8_t *bytes){
   bloom_store64_le(bytes, number);
   bloom_store32_le(bytes + 8, (uint32_t)header->num_keys);
   bloom_store32_le(bytes + 12, (uint32_t)header->num_filled);
@@ -127,10 +125,8 @@ static void put_page_header(
 
 /* Reads the header of the page that is open.  SQLITE_NOTFOUND if it is none of the layout's: VACUUM
 ** gives new numbers to rows if one is gone. */
-static int read_header(
-  const bloom_vtab_layout *layout, sqlite3_blob *page, sqlite3_int64 row,
-  bloom_vtab_page_header *header
-){
+static int read_header(const bloom_vtab_layout *layout, sqlite3_blob *page, sqlite3_int64 row,
+                       bloom_vtab_page_header *header){
   uint8_t bytes[HEADER_BYTES], expected[HEADER_BYTES];
   const int rc = sqlite3_blob_read(page, bytes, sizeof(bytes), 0);
   if( rc!=SQLITE_OK ) return rc;
@@ -140,19 +136,15 @@ static int read_header(
   return memcmp(bytes, expected, HEADER_BYTES)==0 ? SQLITE_OK : SQLITE_NOTFOUND;
 }
 
-int bloom_vtab_read_page(
-  bloom_vtab *vtab, const bloom_vtab_layout *layout, int layer, uint64_t page,
-  bloom_vtab_page_header *header
-){
+int bloom_vtab_read_page(bloom_vtab *vtab, const bloom_vtab_layout *layout, int layer,
+                         uint64_t page, bloom_vtab_page_header *header){
   const sqlite3_int64 row = page_row(layout, layer, page);
   const int rc = move_reader(vtab, row, bloom_vtab_page_bytes(layout, layer, page));
   return rc==SQLITE_OK ? read_header(layout, vtab->reader, row, header) : rc;
 }
 
-int bloom_vtab_read_layer(
-  bloom_vtab *vtab, const bloom_vtab_layout *layout, int layer, bloom_vtab_page_header *sums,
-  uint8_t *blocks
-){
+int bloom_vtab_read_layer(bloom_vtab *vtab, const bloom_vtab_layout *layout, int layer,
+                          bloom_vtab_page_header *sums, uint8_t *blocks){
   const uint64_t num_pages = bloom_vtab_num_pages(layout, layer);
   uint64_t page;
   int rc = SQLITE_OK;
@@ -171,10 +163,8 @@ int bloom_vtab_read_layer(
 }
 
 /* Moves a blob that is open to be written to a page, and reads its header. */
-static int move_to_page(
-  sqlite3_blob *blob, const bloom_vtab_layout *layout, int layer, uint64_t page,
-  bloom_vtab_page_header *header
-){
+static int move_to_page(sqlite3_blob *blob, const bloom_vtab_layout *layout, int layer,
+                        uint64_t page, bloom_vtab_page_header *header){
   const sqlite3_int64 row = page_row(layout, layer, page);
   const int rc = check_row(sqlite3_blob_reopen(blob, row), blob,
                            bloom_vtab_page_bytes(layout, layer, page));
@@ -199,14 +189,13 @@ static uint64_t blocks_for(sqlite3_int64 capacity, double bits_per_key){
 /* For so many keys the rounding to whole blocks makes no difference. */
 #define MANY_KEYS 1000000
 
-void bloom_vtab_add_layer(
-  const bloom_vtab *vtab, bloom_vtab_layout *layout, sqlite3_int64 capacity
-){
+void bloom_vtab_add_layer(const bloom_vtab *vtab, bloom_vtab_layout *layout,
+                          sqlite3_int64 capacity){
   const int is_first = layout->num_layers==0;
   bloom_vtab_layer *layer = &layout->layers[layout->num_layers++];
   const double size = vtab->args.size;
   double fpr = size, best_fpr, bits_per_key = size;
-  assert(layout->num_layers<=BLOOM_VTAB_MAX_LAYERS && capacity>0);
+  assert( layout->num_layers<=BLOOM_VTAB_MAX_LAYERS && capacity>0 );
   if( !is_first ){
     if( size>=1 ) fpr = bloom_parquet_modelled_fpr(MANY_KEYS, blocks_for(MANY_KEYS, size));
     fpr *= NEW_LAYER_SHARE;
@@ -352,7 +341,7 @@ int bloom_vtab_write_layout(bloom_vtab *vtab, const bloom_vtab_layout *layout){
   const int is_good = code_layout(&copy, bytes, 0);
   sqlite3_blob *blob;
   int rc;
-  assert(is_good);
+  assert( is_good );
   (void)is_good;
   bytes[7] = layout->is_healing ? OF_HEALING
     : layout->rules.num_columns>BLOOM_MAX_SURE_COLUMNS ? OF_CELLS : PLAIN;
@@ -381,22 +370,18 @@ static inline int offset_of(const bloom_vtab_layout *layout, int layer, bloom_ha
 
 /* -- Keys in rows ----------------------------------------------------------------------- */
 
-int bloom_vtab_hashes_of_row(
-  const bloom_key_rules *rules, bloom_tuple_reader *reader, sqlite3_stmt *row, int first,
-  bloom_combined_hashes *hashes
-){
+int bloom_vtab_hashes_of_row(const bloom_key_rules *rules, bloom_tuple_reader *reader,
+                             sqlite3_stmt *row, int first, bloom_combined_hashes *hashes){
   sqlite3_value *parts[BLOOM_MAX_KEY_COLUMNS];
   int i;
-  assert(rules->num_columns>0);
+  assert( rules->num_columns>0 );
   for(i=0; i<rules->num_columns; i++) parts[i] = sqlite3_column_value(row, first + i);
   return bloom_hashes_of_key(rules, reader, (bloom_key_values){parts[0], parts}, hashes);
 }
 
 /* -- Looking up ------------------------------------------------------------------------ */
 
-int bloom_vtab_test_pages(
-  bloom_vtab *vtab, const bloom_combined_hashes *hashes, int *may_contain
-){
+int bloom_vtab_test_pages(bloom_vtab *vtab, const bloom_combined_hashes *hashes, int *may_contain){
   const bloom_vtab_layout *layout = &vtab->layout;
   bloom_vtab_page_header header;
   uint8_t block[BLOOM_BLOCK_BYTES];
@@ -492,7 +477,7 @@ int bloom_vtab_add_key(bloom_vtab *vtab, bloom_key_values key){
   double share;
   int layer, offset, rc = bloom_hashes_of_key(&none, NULL, key, &hashes);
   if( rc!=SQLITE_OK || hashes.num_hashes==0 ) return rc;
-  assert(hashes.num_hashes==1);
+  assert( hashes.num_hashes==1 );
   hash = hashes.hashes[0];
   /* Row 1 is opened to be written, because the blob then moves to the page. */
   rc = open_row(vtab, 1, 1, BLOOM_LAYOUT_BYTES, &blob);
@@ -529,21 +514,20 @@ int bloom_vtab_add_key(bloom_vtab *vtab, bloom_key_values key){
 /* -- Adding many ------------------------------------------------------------------------------ */
 
 /* Adds the hashes of one page, which bytes has room for. */
-static int fill_page(
-  bloom_vtab_batch *batch, sqlite3_blob *blob, uint64_t page, const bloom_hash_value *hashes,
-  size_t num_hashes, int are_first, uint8_t *bytes
-){
+static int fill_page(bloom_vtab_batch *batch, sqlite3_blob *blob, uint64_t page,
+                     const bloom_hash_value *hashes, size_t num_hashes, int are_first,
+                     uint8_t *bytes){
   const bloom_vtab_layout *layout = batch->layout;
   const int num_bytes = bloom_vtab_page_bytes(layout, 0, page);
   bloom_vtab_page_header header = {0, 0};
   size_t i;
   int rc = move_to_page(blob, layout, 0, page, &header);
-  assert(layout->num_layers==1); /* of a filter over a source */
+  assert( layout->num_layers==1 ); /* of a filter over a source */
   if( rc==SQLITE_OK ) rc = sqlite3_blob_read(blob, bytes, num_bytes, 0);
   for(i=0; i<num_hashes && rc==SQLITE_OK; i++){
     uint8_t *block = bytes + offset_of(layout, 0, hashes[i]);
     const int is_there = bloom_split_block_may_contain(block, hashes[i]);
-    assert(page_of(layout, 0, hashes[i])==page);
+    assert( page_of(layout, 0, hashes[i])==page );
     if( are_first && (batch->is_new || !is_there) ) header.num_keys++;
     if( is_there ) continue;
     bloom_split_block_add(block, hashes[i]);
@@ -569,7 +553,7 @@ static int write_hashes(bloom_vtab_batch *batch, int kind){
   uint64_t page;
   int rc = ordered && ends && bytes
     ? open_row(batch->vtab, 1, 1, BLOOM_LAYOUT_BYTES, &blob) : SQLITE_NOMEM;
-  assert(num_hashes>0);
+  assert( num_hashes>0 );
   for(i=0; i<num_hashes && rc==SQLITE_OK; i++) ends[page_of(layout, 0, hashes[i])]++;
   for(page=0; page<num_pages && rc==SQLITE_OK; page++){
     const size_t num_here = ends[page];

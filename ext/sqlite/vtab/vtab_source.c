@@ -47,9 +47,8 @@ static int num_kinds(int num_columns){
 }
 
 /* Returns the text that a trigger has in sqlite_schema, to be freed. */
-static char *trigger_sql(
-  const bloom_vtab *vtab, const char *name, const bloom_vtab_args *args, int kind, int form
-){
+static char *trigger_sql(const bloom_vtab *vtab, const char *name, const bloom_vtab_args *args,
+                         int kind, int form){
   const int is_one = args->num_columns==1;
   const int is_any_key = kind==BEFORE_INSERT || form==OF_EACH_UPDATE;
   sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
@@ -102,9 +101,8 @@ bloom_follower bloom_vtab_follower(bloom_vtab *vtab){
 }
 
 /* Sets *triggers by the filter's own triggers, which are on one table. */
-static int read_own_triggers(
-  const bloom_vtab *vtab, const bloom_triggers *own, bloom_vtab_triggers *triggers
-){
+static int read_own_triggers(const bloom_vtab *vtab, const bloom_triggers *own,
+                             bloom_vtab_triggers *triggers){
   bloom_vtab_args *args = &triggers->args;
   /* The columns are those in VALUES (new."a", new."b", random()). */
   bloom_token token = bloom_token_find(bloom_trigger_action(own->rows[0].sql), "VALUES");
@@ -193,10 +191,8 @@ static int replace_name(char **name, const char *other){
 
 /* Reads a column of the key: its name as the schema has it, its rule of `=`, its DEFAULT.  Fails
 ** where triggers do not see its values as they are stored. */
-static int read_key_column(
-  bloom_vtab *vtab, const bloom_source *source, bloom_vtab_args *args, int i,
-  bloom_vtab_layout *layout
-){
+static int read_key_column(bloom_vtab *vtab, const bloom_source *source, bloom_vtab_args *args,
+                           int i, bloom_vtab_layout *layout){
   bloom_equality *rule = &layout->rules.columns[i];
   const bloom_source_column *column;
   const char *name = args->columns[i], *text, *what = NULL;
@@ -293,7 +289,7 @@ char *bloom_vtab_keys_sql(const bloom_vtab *vtab, const bloom_vtab_args *args, i
   sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
   const int is_one = args->num_columns==1;
   int i;
-  assert(args->table && args->num_columns>0);
+  assert( args->table && args->num_columns>0 );
   if( is_count ) sqlite3_str_appendall(sql, "SELECT count(*)");
   for(i=0; !is_count && i<args->num_columns; i++){
     sqlite3_str_appendf(sql, "%s\"%w\".\"%w\"", i ? ", " : "SELECT ", args->table,
@@ -319,7 +315,7 @@ static int find_schema_doubt(bloom_vtab *vtab){
   bloom_vtab_triggers triggers;
   bloom_vtab_doubt doubt;
   int rc = bloom_vtab_read_triggers(vtab, &triggers);
-  assert(vtab->has_layout);
+  assert( vtab->has_layout );
   doubt = triggers.doubt;
   if( rc==SQLITE_OK && !doubt ){
     rc = bloom_vtab_read_source(vtab, &triggers.args, &now);
@@ -447,7 +443,7 @@ static const char *const doubt_texts[] = {
 char *bloom_vtab_say_doubt(const bloom_vtab *vtab, bloom_vtab_doubt doubt){
   const int is_namesake = doubt==BLOOM_VTAB_HAS_NAMESAKE;
   char *words = sqlite3_mprintf(BLOOM_VTAB_SAYS_MAYBE " because %s", doubt_texts[doubt]);
-  assert(doubt>BLOOM_VTAB_CERTAIN);
+  assert( doubt>BLOOM_VTAB_CERTAIN );
   if( doubt<BLOOM_VTAB_NO_SOURCE ) return words;
   /* 'merge' before 'rebuild': it makes no more anew than it has to. */
   if( doubt>BLOOM_VTAB_HAS_NAMESAKE ){
