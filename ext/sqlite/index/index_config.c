@@ -8,48 +8,14 @@
 #include <string.h>
 
 #include "../../core/bytes.h"
-#include "../../core/debug.h"
-#include "../../core/hash.h"
+#include "../source/record.h"
 
-/* == Records =========================================================================== */
-
-/*
-** The bytes of a record, which end with the XXH64 of all before.  One function for each of the two
-** reads it or writes it, so that its format stands once.
-*/
-typedef struct index_record {
-  sqlite3_str *out;          /* what it is written to; NULL: it is read */
-  const uint8_t *next, *end; /* what is left to be read */
-  int rc;                    /* SQLITE_OK, SQLITE_NOMEM, or SQLITE_CORRUPT_VTAB */
-} index_record;
-
-/* Returns a record to read, and sets *checksum.  Where that is wrong, its rc is
-** SQLITE_CORRUPT_VTAB, and it has no bytes. */
-static index_record record_open(const uint8_t *bytes, size_t num_bytes, uint64_t *checksum){
-  index_record opened = {.next = bytes, .end = bytes, .rc = SQLITE_CORRUPT_VTAB};
-  if( num_bytes<8 ) return opened;
-  *checksum = bloom_load64_le(bytes + num_bytes - 8);
-  if( *checksum!=bloom_xxh64(bytes, num_bytes - 8) ) return opened;
-  opened.end += num_bytes - 8;
-  opened.rc = SQLITE_OK;
-  return opened;
-}
-
-/* Ends a record that is written, sets *checksum, and runs SQL on NAME_state with ?1, the record,
-** and ?2, *covered or NULL. */
-static int record_write(index_record *record, bloom_index *index, const char *format,
-                        const sqlite3_int64 *covered, uint64_t *checksum){
+/* Finishes a record, and runs SQL on NAME_state with ?1, the record, and ?2, *covered or NULL. */
+static int state_write(bloom_record *record, bloom_index *index, const char *format,
+                       const sqlite3_int64 *covered){
   sqlite3_stmt *write = NULL;
-  uint8_t end[8];
-  int num_bytes, rc;
   char *bytes;
-  *checksum = bloom_xxh64((const uint8_t *)sqlite3_str_value(record->out),
-                          (size_t)sqlite3_str_length(record->out));
-  bloom_store64_le(end, *checksum);
-  sqlite3_str_append(record->out, (const char *)end, sizeof(end));
-  rc = record->rc==SQLITE_OK ? sqlite3_str_errcode(record->out) : record->rc;
-  num_bytes = sqlite3_str_length(record->out);
-  bytes = sqlite3_str_finish(record->out);
+  int num_bytes, rc = bloom_record_finish(record, &bytes, &num_bytes);
   if( rc==SQLITE_OK ){
     rc = bloom_sql_prepare(index->connection, &write, format, index->schema, index->name);
   }
@@ -59,63 +25,6 @@ static int record_write(index_record *record, bloom_index *index, const char *fo
   rc = bloom_sql_end(write, rc);
   sqlite3_free(bytes);
   return rc;
-}
-
-/* Sets SQLITE_CORRUPT_VTAB unless a record that is read has what each has. */
-static void record_expect(index_record *record, int is_good){
-  assert( is_good || record->out==NULL );
-  if( !is_good && record->rc==SQLITE_OK ) record->rc = SQLITE_CORRUPT_VTAB;
-}
-
-/* Reads or writes bytes; if they are not there, they are read as 0. */
-static void record_bytes(index_record *record, uint8_t *bytes, size_t num_bytes){
-  if( record->out ){
-    sqlite3_str_append(record->out, (const char *)bytes, (int)num_bytes);
-    return;
-  }
-  memset(bytes, 0, num_bytes);
-  record_expect(record, (size_t)(record->end - record->next)>=num_bytes);
-  if( record->rc!=SQLITE_OK ) return;
-  memcpy(bytes, record->next, num_bytes);
-  record->next += num_bytes;
-}
-
-static void record_u32(index_record *record, uint32_t *number){
-  uint8_t bytes[4];
-  bloom_store32_le(bytes, *number);
-  record_bytes(record, bytes, sizeof(bytes));
-  *number = bloom_load32_le(bytes);
-}
-
-static void record_u64(index_record *record, uint64_t *number){
-  uint8_t bytes[8];
-  bloom_store64_le(bytes, *number);
-  record_bytes(record, bytes, sizeof(bytes));
-  *number = bloom_load64_le(bytes);
-}
-
-static void record_i64(index_record *record, sqlite3_int64 *number){
-  uint64_t bits = (uint64_t)*number;
-  record_u64(record, &bits);
-  *number = (sqlite3_int64)bits;
-}
-
-/* Reads a text, *text to be freed, or writes it: its length as a u32, and its bytes. */
-static void record_text(index_record *record, char **text){
-  uint32_t num_bytes = record->out ? (uint32_t)strlen(*text) : 0;
-  record_u32(record, &num_bytes);
-  if( record->out==NULL ){
-    record_expect(record, (size_t)(record->end - record->next)>=num_bytes
-                          && memchr(record->next, 0, num_bytes)==NULL);
-    if( record->rc!=SQLITE_OK ) return;
-    *text = sqlite3_malloc64((sqlite3_uint64)num_bytes + 1);
-    if( *text==NULL ){
-      record->rc = SQLITE_NOMEM;
-      return;
-    }
-    (*text)[num_bytes] = 0;
-  }
-  record_bytes(record, (uint8_t *)*text, num_bytes);
 }
 
 /* == The configuration ================================================================= */
@@ -185,18 +94,18 @@ int bloom_index_config_renew(bloom_index *index){
 
 /* Reads or writes a configuration.  Of one that is read it sets *is_of_1_2 and each equality,
 ** too. */
-static void config_record(index_record *record, index_config *config, int *is_of_1_2){
+static void config_record(bloom_record *record, index_config *config, int *is_of_1_2){
   const int is_read = record->out==NULL;
   uint32_t magic = CONFIG_MAGIC, has_hidden_ids = (uint32_t)config->has_hidden_ids;
   uint32_t num_keys = (uint32_t)config->num_keys, probes = 0;
   int i;
-  record_u32(record, &magic);
-  record_u32(record, &probes);
-  record_u32(record, &has_hidden_ids);
-  record_u32(record, &config->version);
-  record_u32(record, &num_keys);
-  record_expect(record, magic==CONFIG_MAGIC || magic==CONFIG_MAGIC_OF_1_2);
-  record_expect(record, num_keys>=1 && num_keys<=INDEX_MAX_KEYS);
+  bloom_record_u32(record, &magic);
+  bloom_record_u32(record, &probes);
+  bloom_record_u32(record, &has_hidden_ids);
+  bloom_record_u32(record, &config->version);
+  bloom_record_u32(record, &num_keys);
+  bloom_record_expect(record, magic==CONFIG_MAGIC || magic==CONFIG_MAGIC_OF_1_2);
+  bloom_record_expect(record, num_keys>=1 && num_keys<=INDEX_MAX_KEYS);
   if( record->rc!=SQLITE_OK ) return;
   if( is_read ) *is_of_1_2 = magic==CONFIG_MAGIC_OF_1_2;
   config->has_hidden_ids = has_hidden_ids!=0;
@@ -207,7 +116,7 @@ static void config_record(index_record *record, index_config *config, int *is_of
         | (key->is_like ? CONFIG_IS_LIKE : 0) | (key->is_virtual ? CONFIG_IS_VIRTUAL : 0)
         | (key->is_gone ? CONFIG_IS_GONE : 0) | (key->is_regexp ? CONFIG_IS_REGEXP : 0)
         | (key->is_range ? CONFIG_IS_RANGE : 0);
-    record_u32(record, &flags);
+    bloom_record_u32(record, &flags);
     if( is_read ) *key = (index_key){
         .affinity = (char)(flags & CONFIG_AFFINITY), .is_like = (flags & CONFIG_IS_LIKE)!=0,
         .is_virtual = (flags & CONFIG_IS_VIRTUAL)!=0, .is_gone = (flags & CONFIG_IS_GONE)!=0,
@@ -215,14 +124,14 @@ static void config_record(index_record *record, index_config *config, int *is_of
         .column = -1
       };
   }
-  record_text(record, &config->source);
+  bloom_record_text(record, &config->source);
   for(i=0; i<config->num_keys && record->rc==SQLITE_OK; i++){
     index_key *key = &config->keys[i];
-    record_text(record, &key->name);
-    record_text(record, &key->collation);
-    if( is_read && record->rc==SQLITE_OK ) record_expect(record, config_set_equality(key));
+    bloom_record_text(record, &key->name);
+    bloom_record_text(record, &key->collation);
+    if( is_read && record->rc==SQLITE_OK ) bloom_record_expect(record, config_set_equality(key));
   }
-  if( is_read ) record_expect(record, record->next==record->end);
+  bloom_record_expect_end(record);
 }
 
 /* Sets *bytes, to be freed in any case, to the stored record.  SQLITE_OK; SQLITE_ERROR if there is
@@ -260,8 +169,9 @@ int bloom_index_config_read(bloom_index *index){
   size_t num_bytes;
   int rc = config_load(index, &bytes, &num_bytes);
   if( rc==SQLITE_OK ){
-    index_record record = record_open(bytes, num_bytes, &index->config.checksum);
+    bloom_record record = bloom_record_open(bytes, num_bytes);
     config_record(&record, &index->config, &index->is_of_1_2);
+    index->config.checksum = record.checksum;
     rc = record.rc;
   }
   sqlite3_free(bytes);
@@ -309,92 +219,87 @@ void bloom_index_layout_free(bloom_index *index){
 
 /* Reads or writes a column's runs, which must be ones that merges may write.  Sets the bits of
 ** their slots, which must differ in all generations: the rows of all are in one table. */
-static void layout_record_key(index_record *record, const index_key *key,
+static void layout_record_key(bloom_record *record, const index_key *key,
                               const index_generation *generation, index_key_layout *of_key,
                               uint64_t slots[2]){
   uint32_t i, num_targets = 0, num_in_layout = 0;
-  record_u32(record, &of_key->hash_bits);
-  record_u32(record, &of_key->num_runs);
-  record_u64(record, &of_key->number);
-  record_expect(record, of_key->hash_bits<=INDEX_MAX_HASH_BITS && of_key->num_runs<=INDEX_ROOM_RUNS
-                        && (of_key->hash_bits>0)==bloom_index_has_hashes(key));
+  bloom_record_u32(record, &of_key->hash_bits);
+  bloom_record_u32(record, &of_key->num_runs);
+  bloom_record_u64(record, &of_key->number);
+  bloom_record_expect(record, of_key->hash_bits<=INDEX_MAX_HASH_BITS
+                              && of_key->num_runs<=INDEX_ROOM_RUNS
+                              && (of_key->hash_bits>0)==bloom_index_has_hashes(key));
   for(i=0; i<of_key->num_runs && record->rc==SQLITE_OK; i++){
     index_run *run = &of_key->runs[i];
     uint32_t role = (uint32_t)run->role;
-    record_u64(record, &run->number);
-    record_u64(record, &run->last);
-    record_u64(record, &run->num_pairs);
-    record_u32(record, &run->num_rows);
-    record_u32(record, &run->end_block);
-    record_u32(record, &run->slot);
-    record_u32(record, &role);
-    record_expect(record, role<=INDEX_RUN_IN_LAYOUT && run->slot<INDEX_NUM_SLOTS
-                          && !(slots[run->slot/64] >> run->slot%64 & 1) && run->end_block>0
-                          && run->end_block<=generation->num_spans << INDEX_SPAN_LG
-                          && run->num_pairs<=LAYOUT_MAX_PAIRS
-                          && (run->last==UINT64_MAX ? role==INDEX_RUN_TARGET
-                              : run->last<=INDEX_LAST_LIST));
+    bloom_record_u64(record, &run->number);
+    bloom_record_u64(record, &run->last);
+    bloom_record_u64(record, &run->num_pairs);
+    bloom_record_u32(record, &run->num_rows);
+    bloom_record_u32(record, &run->end_block);
+    bloom_record_u32(record, &run->slot);
+    bloom_record_u32(record, &role);
+    bloom_record_expect(record, role<=INDEX_RUN_IN_LAYOUT && run->slot<INDEX_NUM_SLOTS
+                                && !(slots[run->slot/64] >> run->slot%64 & 1) && run->end_block>0
+                                && run->end_block<=generation->num_spans << INDEX_SPAN_LG
+                                && run->num_pairs<=LAYOUT_MAX_PAIRS
+                                && (run->last==UINT64_MAX ? role==INDEX_RUN_TARGET
+                                    : run->last<=INDEX_LAST_LIST));
     if( record->rc!=SQLITE_OK ) return;
     run->role = (index_run_role)role;
     slots[run->slot/64] |= (uint64_t)1 << run->slot%64;
     num_targets += role==INDEX_RUN_TARGET;
     num_in_layout += role==INDEX_RUN_IN_LAYOUT;
     if( role!=INDEX_RUN_IN_LAYOUT ) continue;
-    record_u32(record, &run->row_bytes);
-    if( record->out ){
-      sqlite3_str_append(record->out, (const char *)run->row, (int)run->row_bytes);
-    }else{
-      record_expect(record, run->row_bytes<=BLOOM_ENTRIES_ROW_BYTES
-                            && (size_t)(record->end - record->next)>=run->row_bytes);
-      run->row = record->next; /* it is left where it is */
-      if( record->rc==SQLITE_OK ) record->next += run->row_bytes;
-    }
+    bloom_record_u32(record, &run->row_bytes);
+    bloom_record_expect(record, run->row_bytes<=BLOOM_ENTRIES_ROW_BYTES);
+    bloom_record_view(record, &run->row, run->row_bytes);
   }
-  record_expect(record, num_targets<=1 && num_in_layout<=(of_key->hash_bits>0 ? 1u : 0u));
+  bloom_record_expect(record, num_targets<=1 && num_in_layout<=(of_key->hash_bits>0 ? 1u : 0u));
 }
 
 /* Reads or writes a layout. */
-static void layout_record(index_record *record, const index_config *config, index_layout *layout){
+static void layout_record(bloom_record *record, const index_config *config, index_layout *layout){
   uint32_t magic = LAYOUT_MAGIC, has_covered = (uint32_t)layout->has_covered;
   uint32_t num_keys = (uint32_t)config->num_keys;
   uint32_t num_generations = (uint32_t)layout->num_generations;
   uint64_t slots[INDEX_MAX_KEYS][2] = {{0}}; /* that runs have: a bit for each */
   int i, key;
-  record_u32(record, &magic);
-  record_u32(record, &has_covered);
-  record_i64(record, &layout->covered);
-  record_i64(record, &layout->first);
-  record_u64(record, &layout->number);
-  record_u64(record, &layout->num_rows);
-  record_u32(record, &num_keys);
-  record_u32(record, &num_generations);
-  record_i64(record, &layout->bound);
-  record_expect(record, magic==LAYOUT_MAGIC && num_keys==(uint32_t)config->num_keys
-                        && num_generations>=1 && num_generations<=INDEX_MAX_GENERATIONS
-                        && layout->num_rows<=LAYOUT_MAX_ROWS);
+  bloom_record_u32(record, &magic);
+  bloom_record_u32(record, &has_covered);
+  bloom_record_i64(record, &layout->covered);
+  bloom_record_i64(record, &layout->first);
+  bloom_record_u64(record, &layout->number);
+  bloom_record_u64(record, &layout->num_rows);
+  bloom_record_u32(record, &num_keys);
+  bloom_record_u32(record, &num_generations);
+  bloom_record_i64(record, &layout->bound);
+  bloom_record_expect(record, magic==LAYOUT_MAGIC && num_keys==(uint32_t)config->num_keys
+                              && num_generations>=1 && num_generations<=INDEX_MAX_GENERATIONS
+                              && layout->num_rows<=LAYOUT_MAX_ROWS);
   if( record->rc!=SQLITE_OK ) return;
   layout->has_covered = (int)(has_covered & 1);
   layout->num_generations = (int)num_generations;
   for(i=0; i<layout->num_generations; i++){
     index_generation *generation = &layout->generations[i];
-    record_u32(record, &generation->place);
-    record_u32(record, &generation->shift);
-    record_u32(record, &generation->num_spans);
-    record_u32(record, &generation->zone_lg);
-    record_u32(record, &generation->block_rows);
-    record_u64(record, &generation->spans_hash);
-    record_u64(record, &generation->num_built);
-    record_u64(record, &generation->num_rows);
-    record_expect(record, generation->place<INDEX_MAX_GENERATIONS && generation->shift<=63
-                          && (i==0 || generation->place!=layout->generations[0].place)
-                          && generation->num_spans<=INDEX_MAX_SPANS
-                          && generation->zone_lg<=INDEX_SPAN_LG);
+    bloom_record_u32(record, &generation->place);
+    bloom_record_u32(record, &generation->shift);
+    bloom_record_u32(record, &generation->num_spans);
+    bloom_record_u32(record, &generation->zone_lg);
+    bloom_record_u32(record, &generation->block_rows);
+    bloom_record_u64(record, &generation->spans_hash);
+    bloom_record_u64(record, &generation->num_built);
+    bloom_record_u64(record, &generation->num_rows);
+    bloom_record_expect(record, generation->place<INDEX_MAX_GENERATIONS && generation->shift<=63
+                                && (i==0 || generation->place!=layout->generations[0].place)
+                                && generation->num_spans<=INDEX_MAX_SPANS
+                                && generation->zone_lg<=INDEX_SPAN_LG);
     for(key=0; key<config->num_keys && record->rc==SQLITE_OK; key++){
       layout_record_key(record, &config->keys[key], generation, &generation->keys[key],
                         slots[key]);
     }
   }
-  if( record->out==NULL ) record_expect(record, record->next==record->end);
+  bloom_record_expect_end(record);
 }
 
 /* -- Reading -------------------------------------------------------------------------------- */
@@ -402,7 +307,7 @@ static void layout_record(index_record *record, const index_config *config, inde
 /* Sets index->layout to what a record says, unless it is the one that was read last. */
 static int layout_take_bytes(bloom_index *index, const void *bytes, size_t num_bytes){
   struct index_layout_kept *kept = index->layout;
-  index_record record;
+  bloom_record record;
   uint8_t *copy;
   if( kept==NULL ){
     kept = index->layout = bloom_malloc_zeros(sizeof(*kept));
@@ -418,8 +323,9 @@ static int layout_take_bytes(bloom_index *index, const void *bytes, size_t num_b
   kept->num_bytes = num_bytes;
   kept->num_keys = index->config.num_keys;
   memset(&kept->layout, 0, sizeof(kept->layout));
-  record = record_open(copy, num_bytes, &kept->layout.hash);
+  record = bloom_record_open(copy, num_bytes);
   layout_record(&record, &index->config, &kept->layout);
+  kept->layout.hash = record.checksum;
   kept->is_good = record.rc==SQLITE_OK;
   return SQLITE_OK;
 }
@@ -467,23 +373,23 @@ int bloom_index_layout_read(bloom_index *index, const index_layout **layout){
 /* Writes the row of NAME_state, with its configuration from the start: in a transaction SQLite does
 ** not undo what a command did before it failed. */
 int bloom_index_state_insert(bloom_index *index){
-  index_record record = {.out = sqlite3_str_new(NULL)};
+  bloom_record record = bloom_record_new();
   int rc;
   config_record(&record, &index->config, NULL);
-  rc = record_write(&record, index, "INSERT OR REPLACE INTO \"%w\".\"%w_state\"(rowid, config)"
-                    " VALUES (1, ?1)", NULL, &index->config.checksum);
+  rc = state_write(&record, index, "INSERT OR REPLACE INTO \"%w\".\"%w_state\"(rowid, config)"
+                   " VALUES (1, ?1)", NULL);
+  index->config.checksum = record.checksum;
   if( rc!=SQLITE_OK ) return rc;
   return bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_state\" WHERE rowid <> 1",
                        index->schema, index->name);
 }
 
 int bloom_index_layout_write(bloom_index *index, index_layout *layout){
-  index_record record = {.out = sqlite3_str_new(NULL)};
-  uint64_t ignored;
+  bloom_record record = bloom_record_new();
   int rc;
   layout_record(&record, &index->config, layout);
-  rc = record_write(&record, index, "UPDATE \"%w\".\"%w_state\" SET layout = ?1, covered = ?2",
-                    layout->has_covered ? &layout->covered : NULL, &ignored);
+  rc = state_write(&record, index, "UPDATE \"%w\".\"%w_state\" SET layout = ?1, covered = ?2",
+                   layout->has_covered ? &layout->covered : NULL);
   if( rc==SQLITE_OK ) index->number = layout->number;
   return rc;
 }
