@@ -265,18 +265,23 @@ char *bloom_sql_name(const char *name){
   return sqlite3_mprintf(is_plain ? "%s" : "\"%w\"", name);
 }
 
+/* Returns a statement's first word, behind comments and semicolons.  An open sqlite3_blob is a
+** statement without SQL, and has none. */
+static bloom_token first_word(sqlite3_stmt *statement){
+  const char *sql = sqlite3_sql(statement);
+  bloom_token word = bloom_token_first(sql ? sql : "");
+  while( word.kind==';' ) word = bloom_token_after(word);
+  return word;
+}
+
 sqlite3_stmt *bloom_sql_writer(bloom_connection *connection, sqlite3_stmt *after){
   sqlite3_stmt *statement = after;
   while( (statement = sqlite3_next_stmt(connection->db, statement))!=NULL ){
-    /* An open sqlite3_blob is a statement without SQL, and fires no trigger;
-    ** sqlite3_stmt_readonly() may be 0 for a PRAGMA or an EXPLAIN. */
-    const char *sql = sqlite3_sql(statement);
-    bloom_token word;
-    if( sql==NULL || !sqlite3_stmt_busy(statement) || sqlite3_stmt_isexplain(statement)
-        || sqlite3_stmt_readonly(statement) ) continue;
-    word = bloom_token_first(sql);
-    while( word.kind==';' ) word = bloom_token_after(word);
-    if( word.num_chars && !bloom_token_is(word, "PRAGMA") ) break;
+    /* sqlite3_stmt_readonly() may be 0 for a PRAGMA or an EXPLAIN, and a sqlite3_blob fires no
+    ** trigger. */
+    const bloom_token word = first_word(statement);
+    if( word.num_chars && sqlite3_stmt_busy(statement) && !sqlite3_stmt_isexplain(statement)
+        && !sqlite3_stmt_readonly(statement) && !bloom_token_is(word, "PRAGMA") ) break;
   }
   return statement;
 }
@@ -292,7 +297,7 @@ int bloom_sql_may_be_mid_write(bloom_connection *connection, int *is_mid_write){
   *is_mid_write = bloom_sql_has_two_writers(connection);
   if( *is_mid_write || writer==NULL ) return SQLITE_OK;
   /* Triggers and foreign keys' actions are programs within the statement's program. */
-  rc = bloom_sql_prepare(connection, &opcode, "EXPLAIN %s", sqlite3_sql(writer));
+  rc = bloom_sql_prepare(connection, &opcode, "EXPLAIN %s", first_word(writer).text);
   while( rc==SQLITE_OK && !*is_mid_write && (rc = bloom_sql_step(connection, opcode))==SQLITE_ROW ){
     const char *name = (const char *)sqlite3_column_text(opcode, 1);
     *is_mid_write = name==NULL || strcmp(name, "Program")==0;
