@@ -17,6 +17,7 @@ int bloom_command_run(sqlite3_vtab *table, sqlite3_value *value){
   const char *text = (const char *)sqlite3_value_text(value);
   char *finding = NULL;
   int rc;
+  assert( sqlite3_value_type(value)!=SQLITE_NULL );
   if( text==NULL ) return SQLITE_NOMEM;
   if( sqlite3_stricmp(text, "merge")==0 ) return module->merge(table, 0);
   if( sqlite3_strnicmp(text, "merge=", 6)==0 ){
@@ -38,6 +39,7 @@ int bloom_command_run(sqlite3_vtab *table, sqlite3_value *value){
                            module->delete_all ? "; of a standalone filter 'delete-all', too" : "");
   }
   rc = module->check(table, BLOOM_CHECK_COMMAND, &finding);
+  assert( rc==SQLITE_OK || finding==NULL );
   if( rc==SQLITE_OK && finding ){
     bloom_forget_message(table);
     table->zErrMsg = finding; /* without a copy, for which there may be no memory */
@@ -242,6 +244,7 @@ static int kind_of(bloom_follower follower, const schema_object *trigger, int is
   const char *action = action_of(trigger->sql);
   size_t num_chars;
   int i = 0;
+  assert( trigger->name && trigger->table && trigger->sql ); /* of step_object() */
   while( i<follower.num_triggers
          && !is_table(follower, trigger->name, follower.triggers[i].suffix) ) i++;
   if( i==follower.num_triggers || event==NULL || !is_one_statement(trigger->sql) ) return -1;
@@ -297,6 +300,7 @@ int bloom_follow_read(bloom_follower follower, bloom_follow *follow){
     }
   }
   if( !follow->has_guard ) follow->is_made_again = follow->own.num_rows>0;
+  assert( rc!=SQLITE_DONE || !follow->are_on_one_table || follow->own.num_rows>0 );
   return bloom_sql_end(row, rc);
 }
 
@@ -344,9 +348,11 @@ int bloom_follow_drop(bloom_follower follower, int is_for_good){
 }
 
 int bloom_trigger_create(bloom_follower follower, char *sql){
-  const int rc = sql ? bloom_sql_run(follower.connection, "CREATE TRIGGER \"%w\".%s",
-                                     follower.schema, sql + strlen("CREATE TRIGGER "))
-    : SQLITE_NOMEM;
+  static const char begin[] = "CREATE TRIGGER ";
+  int rc = SQLITE_NOMEM;
+  assert( sql==NULL || strncmp(sql, begin, sizeof(begin) - 1)==0 );
+  if( sql ) rc = bloom_sql_run(follower.connection, "%s\"%w\".%s", begin, follower.schema,
+                               sql + sizeof(begin) - 1);
   sqlite3_free(sql);
   return rc;
 }

@@ -151,6 +151,7 @@ static int find_id(bloom_follower follower, bloom_source *source, int key){
   static const char *const names[] = {"rowid", "_rowid_", "oid"};
   const char *name = NULL;
   size_t i;
+  assert( key>=-1 && key<source->num_columns && source->id_column==-1 );
   if( key>=0 ){
     /* SQLite's plan tells; the declaration does not: `INTEGER PRIMARY KEY DESC` is no rowid. */
     sqlite3_stmt *row;
@@ -191,7 +192,9 @@ int bloom_source_read(bloom_follower follower, const char *table, int is_strict,
     source->is_partial = 1;
     rc = read_source_columns(follower, source, is_strict_type, &num_keys, &key);
   }
-  return rc==SQLITE_OK ? find_id(follower, source, num_keys==1 ? key : -1) : rc;
+  if( rc==SQLITE_OK ) rc = find_id(follower, source, num_keys==1 ? key : -1);
+  assert( rc!=SQLITE_OK || (source->name && (source->id_column<0 || source->id_name)) );
+  return rc;
 }
 
 int bloom_source_is_rowid_name(const char *name){

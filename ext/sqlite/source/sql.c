@@ -69,6 +69,7 @@ char *bloom_token_unquoted(bloom_token token){
       if( token.kind!='[' && token.text[i]==token.kind ) i++; /* a quote is doubled */
     }
   }
+  assert( length<=token.num_chars );
   text[length] = 0;
   return text;
 }
@@ -98,7 +99,7 @@ bloom_token bloom_token_find(bloom_token token, const char *word){
     va_end(arguments); \
   }while( 0 )
 
-/* The variables that a statement of ours may have at least.  An application may allow fewer:
+/* The variables that a statement of bloom's may have at least.  An application may allow fewer:
 ** sqlite.org/security.html recommends 10. */
 #define NUM_VARIABLES 64
 
@@ -113,6 +114,7 @@ int bloom_sql_prepare_text(bloom_connection *connection, sqlite3_stmt **statemen
     if( limit<NUM_VARIABLES ) sqlite3_limit(db, SQLITE_LIMIT_VARIABLE_NUMBER, NUM_VARIABLES);
     connection->is_running = 1;
     rc = sqlite3_prepare_v2(db, sql, -1, statement, NULL);
+    assert( connection->is_running && (rc==SQLITE_OK)==(*statement!=NULL) ); /* no text is empty */
     connection->is_running = 0;
     if( limit<NUM_VARIABLES ) sqlite3_limit(db, SQLITE_LIMIT_VARIABLE_NUMBER, limit);
   }
@@ -129,6 +131,7 @@ int bloom_sql_prepare(bloom_connection *connection, sqlite3_stmt **statement, co
 
 int bloom_sql_step(bloom_connection *connection, sqlite3_stmt *statement){
   int rc;
+  assert( statement!=NULL );
   if( connection->is_running ) return SQLITE_CORRUPT_VTAB;
   connection->is_running = 1;
   rc = sqlite3_step(statement);
@@ -137,6 +140,7 @@ int bloom_sql_step(bloom_connection *connection, sqlite3_stmt *statement){
          && !sqlite3_stmt_isexplain(statement) ){
     rc = sqlite3_step(statement);
   }
+  assert( connection->is_running ); /* what the statement called has not opened the guard */
   connection->is_running = 0;
   return rc;
 }
@@ -190,6 +194,7 @@ const char *bloom_sql_message(sqlite3 *db, int rc){
 int bloom_sql_failure(const bloom_connection *connection, const char *module, const char *name,
                       int rc, char **error){
   const char *message;
+  assert( rc!=SQLITE_ROW && rc!=SQLITE_DONE );
   if( (rc & 0xff)==SQLITE_INTERRUPT ){
     sqlite3_free(*error);
     *error = sqlite3_mprintf("%s", sqlite3_errstr(SQLITE_INTERRUPT));
@@ -213,6 +218,7 @@ int bloom_sql_failure(const bloom_connection *connection, const char *module, co
 
 int bloom_sql_column_text(sqlite3_stmt *row, int column, const char **text){
   const int type = sqlite3_column_type(row, column);
+  assert( column>=0 && column<sqlite3_data_count(row) );
   *text = (const char *)sqlite3_column_text(row, column);
   return *text==NULL && type!=SQLITE_NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
@@ -316,5 +322,7 @@ int bloom_blob_open(sqlite3 *db, const char *schema, const char *table, const ch
   rc = sqlite3_blob_open(db, schema, table, column, row, is_writable, blob);
   if( rc!=SQLITE_ERROR ) return rc;
   rc = sqlite3_table_column_metadata(db, schema, table, column, NULL, NULL, NULL, NULL, NULL);
-  return rc==SQLITE_OK ? sqlite3_blob_open(db, schema, table, column, row, is_writable, blob) : rc;
+  if( rc==SQLITE_OK ) rc = sqlite3_blob_open(db, schema, table, column, row, is_writable, blob);
+  assert( (rc==SQLITE_OK)==(*blob!=NULL) );
+  return rc;
 }

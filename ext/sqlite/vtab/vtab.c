@@ -137,6 +137,8 @@ static int read_args(int num_args, const char *const *texts, bloom_vtab_args *ar
   }
   if( args->size==0 ) args->size = BLOOM_DEFAULT_BITS_PER_KEY;
   if( args->capacity==0 ) args->capacity = BLOOM_VTAB_DEFAULT_CAPACITY;
+  assert( args->size>0 && args->size<=100 && args->capacity>0 );
+  assert( rc!=SQLITE_OK || args->refusal || (args->table==NULL)==(args->num_columns==0) );
   return rc;
 }
 
@@ -298,6 +300,7 @@ static int vtab_update(sqlite3_vtab *base, int num_args, sqlite3_value **args,
   bloom_vtab *vtab = bloom_vtab_of(base);
   sqlite3_value **columns = args + 2 + bloom_vtab_num_parts(vtab);
   int rc;
+  assert( num_args==1 || columns + BLOOM_VTAB_COMMAND + 1==args + num_args );
   if( num_args==1 || sqlite3_value_type(args[0])!=SQLITE_NULL ){
     return BLOOM_VTAB_FAIL(vtab, "bloom: rows of %s cannot be deleted or changed: a Bloom filter"
                                  " cannot forget a key; INSERT INTO %s(%s) VALUES ('%s') forgets"

@@ -63,6 +63,7 @@ int bloom_vtab_check_names(bloom_vtab *vtab, int is_rename, int *has_keys){
   int are_own_pages, is_own_journal = 0;
   int rc = bloom_sql_find_table(vtab->connection, vtab->schema, name, "_pages",
                                 PAGES_COLUMNS, &are_own_pages);
+  assert( !is_rename || has_keys==NULL );
   if( vtab->args.table==NULL ){
     is_own_journal = has_keys==NULL; /* it needs none */
   }else if( rc==SQLITE_OK ){
@@ -93,6 +94,7 @@ static int check_size(bloom_vtab *vtab, const bloom_vtab_layout *layout, int is_
   sqlite3_int64 max_pages = 0;
   double best_rate;
   int rc;
+  assert( layout->num_layers==1 );
   if( is_create && vtab->args.size<1 && !bloom_encoding_parquet.min_bits_per_key_x10(
       vtab->args.size, (uint64_t)capacity, &best_rate) ){
     /* Rounded up, never down: it is a promise. */
@@ -228,6 +230,7 @@ static int fill(bloom_vtab *vtab, const bloom_vtab_args *args, bloom_vtab_layout
   if( rc==SQLITE_OK && args && !layout->is_healing ){
     rc = add_source_keys(&batch, args, bloom_vtab_keys_sql(vtab, args, 0));
   }
+  assert( rc!=SQLITE_OK || batch.num_hashes[0] + batch.num_hashes[1]==0 );
   if( rc==SQLITE_OK ) rc = bloom_vtab_write_layout(vtab, layout);
   bloom_vtab_batch_free(&batch);
   /* SQLite rolls back a CREATE that fails, but not an INSERT of one row. */
@@ -262,6 +265,7 @@ int bloom_vtab_make(bloom_vtab *vtab){
   if( rc!=SQLITE_OK ) return bloom_vtab_failure(vtab, rc);
   /* They are the only copy of these keys. */
   if( have_keys && args==NULL ) return SQLITE_OK;
+  assert( vtab->args.refusal==NULL && (args==NULL)==(vtab->args.num_columns==0) );
   vtab->has_layout = 0;
   if( args ){
     rc = bloom_source_refuse_shadow(bloom_vtab_follower(vtab), args->table);
@@ -310,7 +314,7 @@ static int rebuild(bloom_vtab *vtab, int is_merge, int is_damaged, int is_healin
   bloom_vtab_layout layout = {.is_healing = is_healing, .next_id = INT64_MIN};
   bloom_vtab_doubt doubt = BLOOM_VTAB_CERTAIN;
   int rc;
-  assert( vtab->args.table );
+  assert( vtab->args.table && (is_merge || !is_healing) );
   bloom_forget_message(&vtab->base);
   bloom_vtab_close_reader(vtab);
   rc = bloom_vtab_check_names(vtab, 0, NULL);
@@ -386,7 +390,8 @@ static int merge_keys(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_doubt
   bloom_vtab_layout layout;
   bloom_vtab_batch batch = {.vtab = vtab, .layout = &layout};
   int rc = SQLITE_OK;
-  assert( vtab->args.table && max_rows>=0 && !*doubt );
+  assert( vtab->args.table && vtab->has_layout && !vtab->layout.is_healing );
+  assert( max_rows>=0 && !*doubt );
   /* What look-ups met of damage, and of a filter with few pages all of it, but for blocks. */
   if( bloom_connection_knows_damage(vtab->connection, vtab->layout.number) ) return SQLITE_NOTFOUND;
   if( max_rows==0 ){
@@ -432,11 +437,13 @@ static int heal_rows(bloom_vtab *vtab, sqlite3_int64 max_rows){
   char *sql = NULL;
   int rc = bloom_vtab_read_layout(vtab);
   layout = vtab->layout;
+  assert( rc!=SQLITE_OK || (layout.is_healing && max_rows>0) );
   bloom_vtab_close_reader(vtab);
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_triggers(vtab, &triggers);
   if( rc==SQLITE_OK && !triggers.are_of_each_update ) rc = SQLITE_NOTFOUND;
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_source(vtab, &triggers.args, &layout);
   if( rc==SQLITE_OK ) rc = check_can_read(vtab, args, 1);
+  assert( rc!=SQLITE_OK || args->id );
   if( rc==SQLITE_OK ){
     rc = bloom_sql_row(vtab->connection, &row, "SELECT \"%w\" FROM \"%w\".\"%w\" WHERE \"%w\" >="
                        " %lld ORDER BY 1 LIMIT 1 OFFSET %lld", args->id, vtab->schema, args->table,

@@ -196,6 +196,7 @@ static int read_snapshot(bloom_vtab *vtab, vtab_snapshot **result){
     snapshot->num_keys += (sqlite3_int64)header.num_keys;
     bloom_parquet_put_header(shape.num_slots, bytes);
     bloom_encoding_parquet.read(bytes, shape.num_bytes, &snapshot->filters[layer]);
+    assert( snapshot->filters[layer].shape.num_slots==num_blocks );
   }
   if( rc!=SQLITE_OK ){
     snapshot_free(snapshot);
@@ -226,6 +227,7 @@ static int snapshot_test(const vtab_snapshot *snapshot, int rc, const bloom_comb
 static int test_value(void *data, int num_keys, sqlite3_value **keys){
   vtab_snapshot *snapshot = data;
   bloom_combined_hashes asked;
+  assert( num_keys==1 );
   (void)num_keys;
   if( snapshot->doubt ) return sqlite3_value_type(keys[0])==SQLITE_NULL ? BLOOM_TEST_NULL : 1;
   return snapshot_test(snapshot, bloom_hashes_of_key(&snapshot->layout.rules, &snapshot->tuples,
@@ -364,6 +366,7 @@ static int look_up(bloom_vtab *vtab, bloom_key_values key, const char *collation
   bloom_combined_hashes asked;
   int i, is_intact = 1, rc = bloom_vtab_read_layout(vtab);
   *may_contain = 0;
+  assert( vtab->args.table==NULL || vtab->is_checked || vtab->doubt );
   if( rc==SQLITE_OK ) rc = bloom_hashes_of_key(rules, &tuples, key, &asked);
   sqlite3_finalize(tuples.row);
   if( rc==SQLITE_OK && asked.is_invalid ){
@@ -405,6 +408,7 @@ int bloom_vtab_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int
   vtab_cursor *cursor = cursor_of(base);
   bloom_vtab *vtab = bloom_vtab_of(base->pVtab);
   int i, may_contain, rc;
+  assert( plan==num_args && (plan==0 || strlen(text)==sizeof(KEY_PLAN) - 1 + (size_t)plan) );
   (void)plan;
   forget_reading(cursor);
   rc = bloom_vtab_open(vtab, BLOOM_VTAB_LOOK_UP);
@@ -450,6 +454,7 @@ int bloom_vtab_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
   const char *name = vtab->name;
   const int num_parts = bloom_vtab_num_parts(vtab);
   int rc = SQLITE_OK;
+  assert( cursor->num_values<=1 || cursor->num_values==num_parts );
   if( column<num_parts ){
     /* One value is the whole key. */
     if( cursor->num_values>1 ) sqlite3_result_value(context, cursor->values[column]);
@@ -481,6 +486,7 @@ static int find_missed(bloom_vtab *vtab, vtab_snapshot *snapshot, char **finding
   sqlite3_int64 num_keys = 0, num_missed = 0;
   sqlite3_stmt *row = NULL;
   int rc = bloom_vtab_read_triggers(vtab, &triggers);
+  assert( vtab->args.table && !snapshot->doubt );
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_source(vtab, &triggers.args, &now);
   if( rc==SQLITE_OK ){
     rc = bloom_sql_prepare_text(vtab->connection, &row,

@@ -101,6 +101,7 @@ typedef struct bloom_hash_set {
 static inline int bloom_hash_set_has(const bloom_hash_set *set, bloom_hash_value hash){
   const uint64_t wanted = hash ? hash : 1; /* 0 and 1 are one, which costs a false positive */
   size_t i;
+  assert( 2*set->num_hashes<=set->num_slots ); /* some slot is free, so the search ends */
   if( set->num_slots==0 ) return 0;
   for(i=(size_t)wanted & (set->num_slots - 1); set->slots[i]; i=(i + 1) & (set->num_slots - 1)){
     if( set->slots[i]==wanted ) return 1;

@@ -28,6 +28,7 @@ enum { ROWID, MARK, FIRST_KEY_COLUMN };
 static int find_rows(bloom_vtab *vtab, sqlite3_int64 from, sqlite3_stmt **row){
   sqlite3_stmt **statement = &vtab->unmerged.statement;
   int rc = SQLITE_OK;
+  assert( *statement==NULL || !sqlite3_stmt_busy(*statement) );
   if( *statement==NULL ){
     const int num_parts = bloom_vtab_num_parts(vtab);
     sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
@@ -51,6 +52,7 @@ static int find_rows(bloom_vtab *vtab, sqlite3_int64 from, sqlite3_stmt **row){
 
 static void hash_set_put(bloom_hash_set *set, uint64_t hash){
   size_t i = (size_t)hash & (set->num_slots - 1);
+  assert( hash!=0 && 2*(set->num_hashes + 1)<=set->num_slots );
   while( set->slots[i] ) i = (i + 1) & (set->num_slots - 1);
   set->slots[i] = hash;
   set->num_hashes++;
@@ -71,6 +73,7 @@ static int hash_set_add(bloom_hash_set *set, bloom_hash_value hash){
     *set = larger;
   }
   hash_set_put(set, hash ? hash : 1);
+  assert( bloom_hash_set_has(set, hash) );
   return SQLITE_OK;
 }
 
@@ -90,6 +93,7 @@ static void hash_set_remove(bloom_hash_set *set, bloom_hash_value hash){
   }
   set->slots[free] = 0;
   set->num_hashes--;
+  assert( !bloom_hash_set_has(set, hash) );
 }
 
 /* -- Looking up ---------------------------------------------------------------------------- */
@@ -177,6 +181,7 @@ static int find_last_row(bloom_vtab *vtab, sqlite3_stmt **row){
   sqlite3_int64 last = lowest + (sqlite3_int64)unmerged->num_rows - 1;
   size_t number;
   int rc;
+  assert( unmerged->is_known && unmerged->num_rows>0 );
   /* The pages have all rows before the first known one if merges took no fewer rows than when that
   ** one was the journal's first.  If many more, most of what is known is in the pages, too. */
   if( vtab->layout.journal_mark!=unmerged->rows[0].mark
@@ -217,6 +222,9 @@ int bloom_vtab_read_journal(bloom_vtab *vtab, int *is_intact){
   if( rc==SQLITE_OK ) rc = add_rows(vtab, row);
   sqlite3_reset(row);
   assert( rc!=SQLITE_NOTFOUND );
+  assert( rc!=SQLITE_OK || (vtab->unmerged.num_rows>0
+      && vtab->unmerged.rows[vtab->unmerged.num_rows-1].num_hashes
+         ==vtab->unmerged.hashes.num_hashes) );
   *is_intact = rc==SQLITE_OK;
   if( rc!=SQLITE_OK ) forget_journal(vtab);
   return rc==SQLITE_EMPTY ? SQLITE_OK : rc;
@@ -240,6 +248,7 @@ static int cut_journal(bloom_vtab *vtab, const char *where, sqlite3_int64 rowid,
   sqlite3_stmt *cut, *put = NULL;
   int rc = bloom_sql_prepare(vtab->connection, &cut, "DELETE FROM \"%w\".\"%w_new\"%s",
                              vtab->schema, vtab->name, where);
+  assert( vtab->args.table && layout->num_layers==1 );
   sqlite3_randomness(sizeof(layout->journal_mark), &layout->journal_mark);
   if( layout->has_chain && replaced!=0 ){
     layout->journal_mark = (sqlite3_int64)(((uint64_t)layout->journal_mark & LINK_MASK)
@@ -268,7 +277,7 @@ int bloom_vtab_take_unmerged(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vta
   bloom_vtab_layout *layout = batch->layout;
   sqlite3_stmt *row;
   int rc = find_rows(vtab, INT64_MIN, &row);
-  assert( layout->num_layers==1 && max_rows>=0 );
+  assert( batch->vtab==vtab && layout->num_layers==1 && max_rows>=0 );
   while( rc==SQLITE_OK && (max_rows==0 || num_rows<=max_rows)
          && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
     const sqlite3_int64 rowid = sqlite3_column_int64(row, ROWID);
@@ -283,6 +292,7 @@ int bloom_vtab_take_unmerged(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vta
   sqlite3_reset(row);
   if( rc==SQLITE_OK ) rc = bloom_vtab_batch_finish(batch);
   if( rc!=SQLITE_OK || num_rows==1 ) return rc;
+  assert( batch->num_hashes[0]==0 && batch->num_hashes[1]==0 ); /* the pages have them all */
   batch->has_written = 1;
   /* SQLite finds no rowid behind the largest. */
   if( max_rows==0 && last==INT64_MAX ) return bloom_vtab_empty_journal(vtab, layout);

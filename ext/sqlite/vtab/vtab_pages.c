@@ -89,12 +89,14 @@ static int move_reader(bloom_vtab *vtab, sqlite3_int64 row, int num_bytes){
 /* -- Arithmetic ----------------------------------------------------------------------- */
 
 uint64_t bloom_vtab_num_pages(const bloom_vtab_layout *layout, int layer){
+  assert( layer>=0 && layer<layout->num_layers && layout->blocks_per_page>0 );
   return (layout->layers[layer].num_blocks + layout->blocks_per_page - 1) / layout->blocks_per_page;
 }
 
 /* Returns the row of a page. */
 static sqlite3_int64 page_row(const bloom_vtab_layout *layout, int layer, uint64_t page){
   uint64_t row = 2 + page;
+  assert( page<bloom_vtab_num_pages(layout, layer) );
   while( layer-- ) row += bloom_vtab_num_pages(layout, layer);
   return (sqlite3_int64)row;
 }
@@ -102,11 +104,11 @@ static sqlite3_int64 page_row(const bloom_vtab_layout *layout, int layer, uint64
 /* Returns the number of blocks of a page. */
 static uint64_t num_page_blocks(const bloom_vtab_layout *layout, int layer, uint64_t page){
   const uint64_t left = layout->layers[layer].num_blocks - page * layout->blocks_per_page;
+  assert( page<bloom_vtab_num_pages(layout, layer) );
   return left<layout->blocks_per_page ? left : layout->blocks_per_page;
 }
 
 int bloom_vtab_page_bytes(const bloom_vtab_layout *layout, int layer, uint64_t page){
-  assert( layer>=0 && layer<layout->num_layers && page<bloom_vtab_num_pages(layout, layer) );
   return HEADER_BYTES + BLOOM_BLOCK_BYTES * (int)num_page_blocks(layout, layer, page);
 }
 
@@ -115,6 +117,7 @@ int bloom_vtab_page_bytes(const bloom_vtab_layout *layout, int layer, uint64_t p
 /* Encodes the header of a page that is a row of the table. */
 static void put_page_header(uint64_t number, const bloom_vtab_page_header *header,
                             sqlite3_int64 row, uint8_t *bytes){
+  assert( row>1 ); /* row 1 is the layout */
   bloom_store64_le(bytes, number);
   bloom_store32_le(bytes + 8, (uint32_t)header->num_keys);
   bloom_store32_le(bytes + 12, (uint32_t)header->num_filled);
@@ -176,6 +179,7 @@ static int move_to_page(sqlite3_blob *blob, const bloom_vtab_layout *layout, int
 static uint64_t blocks_for(sqlite3_int64 capacity, double bits_per_key){
   const double num_blocks = (double)capacity * bits_per_key / (8 * BLOOM_BLOCK_BYTES);
   uint64_t whole;
+  assert( capacity>0 && bits_per_key>0 );
   if( num_blocks>=MAX_BLOCKS ) return MAX_BLOCKS;
   whole = (uint64_t)num_blocks;
   return whole + ((double)whole<num_blocks); /* rounded up: one at least */
@@ -229,6 +233,7 @@ int bloom_vtab_new_layout(bloom_vtab *vtab, bloom_vtab_layout *layout){
   sqlite3_int64 page_size = 512; /* the smallest, where an authorizer ignores the pragma */
   const int rc = bloom_sql_integer(vtab->connection, &page_size, "PRAGMA \"%w\".page_size",
                                    vtab->schema);
+  assert( layout->num_layers==0 && page_size>=512 && page_size<=65536 );
   sqlite3_randomness(sizeof(layout->number), &layout->number);
   layout->has_chain = vtab->args.table!=NULL;
   /* With the row around it and all that may be reserved in a page, a row fits in one. */
@@ -374,7 +379,7 @@ int bloom_vtab_hashes_of_row(const bloom_key_rules *rules, bloom_tuple_reader *r
                              sqlite3_stmt *row, int first, bloom_combined_hashes *hashes){
   sqlite3_value *parts[BLOOM_MAX_KEY_COLUMNS];
   int i;
-  assert( rules->num_columns>0 );
+  assert( rules->num_columns>0 && first + rules->num_columns<=sqlite3_data_count(row) );
   for(i=0; i<rules->num_columns; i++) parts[i] = sqlite3_column_value(row, first + i);
   return bloom_hashes_of_key(rules, reader, (bloom_key_values){parts[0], parts}, hashes);
 }
@@ -386,6 +391,7 @@ int bloom_vtab_test_pages(bloom_vtab *vtab, const bloom_combined_hashes *hashes,
   bloom_vtab_page_header header;
   uint8_t block[BLOOM_BLOCK_BYTES];
   int i, layer, rc;
+  assert( vtab->has_layout && hashes->num_hashes>0 && !hashes->is_maybe );
   *may_contain = 0;
   for(i=0; i<hashes->num_hashes; i++){
     const bloom_hash_value hash = hashes->hashes[i];
@@ -446,6 +452,7 @@ static int grow_if_full(bloom_vtab *vtab){
   sqlite3_int64 capacity = room / 5 * 3 + 1;
   bloom_vtab_page_header sums;
   int rc;
+  assert( vtab->args.table==NULL && vtab->has_layout );
   if( layout.num_layers==BLOOM_VTAB_MAX_LAYERS || last.num_blocks>=MAX_BLOCKS / 4
       || vtab->connection->is_running ){
     return SQLITE_OK;
@@ -477,7 +484,7 @@ int bloom_vtab_add_key(bloom_vtab *vtab, bloom_key_values key){
   double share;
   int layer, offset, rc = bloom_hashes_of_key(&none, NULL, key, &hashes);
   if( rc!=SQLITE_OK || hashes.num_hashes==0 ) return rc;
-  assert( hashes.num_hashes==1 );
+  assert( vtab->args.table==NULL && hashes.num_hashes==1 );
   hash = hashes.hashes[0];
   /* Row 1 is opened to be written, because the blob then moves to the page. */
   rc = open_row(vtab, 1, 1, BLOOM_LAYOUT_BYTES, &blob);
@@ -497,6 +504,7 @@ int bloom_vtab_add_key(bloom_vtab *vtab, bloom_key_values key){
   header.num_keys++;
   header.num_filled++;
   bloom_split_block_add(block, hash);
+  assert( bloom_split_block_may_contain(block, hash) );
   put_page_header(layout->number, &header, page_row(layout, layer, page), bytes);
   rc = sqlite3_blob_write(blob, block, sizeof(block), offset);
   if( rc==SQLITE_OK ) rc = sqlite3_blob_write(blob, bytes, sizeof(bytes), 0);
@@ -522,15 +530,16 @@ static int fill_page(bloom_vtab_batch *batch, sqlite3_blob *blob, uint64_t page,
   bloom_vtab_page_header header = {0, 0};
   size_t i;
   int rc = move_to_page(blob, layout, 0, page, &header);
-  assert( layout->num_layers==1 ); /* of a filter over a source */
+  assert( layout->num_layers==1 && num_hashes>0 );
   if( rc==SQLITE_OK ) rc = sqlite3_blob_read(blob, bytes, num_bytes, 0);
   for(i=0; i<num_hashes && rc==SQLITE_OK; i++){
     uint8_t *block = bytes + offset_of(layout, 0, hashes[i]);
     const int is_there = bloom_split_block_may_contain(block, hashes[i]);
-    assert( page_of(layout, 0, hashes[i])==page );
+    assert( page_of(layout, 0, hashes[i])==page && block + BLOOM_BLOCK_BYTES<=bytes + num_bytes );
     if( are_first && (batch->is_new || !is_there) ) header.num_keys++;
     if( is_there ) continue;
     bloom_split_block_add(block, hashes[i]);
+    assert( bloom_split_block_may_contain(block, hashes[i]) );
     header.num_filled++;
     batch->layout->num_filled++;
   }
@@ -560,6 +569,7 @@ static int write_hashes(bloom_vtab_batch *batch, int kind){
     ends[page] = sum; /* where it begins, and its end once all are in their places */
     sum += num_here;
   }
+  assert( rc!=SQLITE_OK || sum==num_hashes );
   for(i=0; i<num_hashes && rc==SQLITE_OK; i++){
     ordered[ends[page_of(layout, 0, hashes[i])]++] = hashes[i];
   }
@@ -567,6 +577,7 @@ static int write_hashes(bloom_vtab_batch *batch, int kind){
     if( ends[page]==i ) continue;
     rc = fill_page(batch, blob, page, ordered + i, ends[page] - i, kind==0, bytes);
   }
+  assert( rc!=SQLITE_OK || i==num_hashes );
   rc = close_row(blob, rc);
   sqlite3_free(bytes);
   sqlite3_free(ordered);
@@ -578,6 +589,7 @@ static int write_hashes(bloom_vtab_batch *batch, int kind){
 int bloom_vtab_batch_add(bloom_vtab_batch *batch, sqlite3_stmt *row, int first){
   bloom_combined_hashes hashes;
   int i, rc = bloom_vtab_hashes_of_row(&batch->layout->rules, NULL, row, first, &hashes);
+  assert( batch->layout->num_layers==1 );
   for(i=0; rc==SQLITE_OK && i<hashes.num_hashes; i++){
     const int kind = i>0;
     rc = BLOOM_GROW(batch->hashes[kind], batch->num_hashes[kind], batch->max_hashes[kind]);

@@ -53,6 +53,7 @@ static char *trigger_sql(const bloom_vtab *vtab, const char *name, const bloom_v
   const int is_any_key = kind==BEFORE_INSERT || form==OF_EACH_UPDATE;
   sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
   int i;
+  assert( args->table && args->num_columns>0 && kind>=0 && kind<num_kinds(args->num_columns) );
   sqlite3_str_appendf(sql, "CREATE TRIGGER \"%w\" %s", name, filter_triggers[kind].event);
   for(i=0; form==WITH_CHAIN && kind!=BEFORE_INSERT && i<args->num_columns; i++){
     sqlite3_str_appendf(sql, "%s\"%w\"", i ? ", " : " OF ", args->columns[i]);
@@ -108,6 +109,7 @@ static int read_own_triggers(const bloom_vtab *vtab, const bloom_triggers *own,
   bloom_token token = bloom_token_find(bloom_trigger_action(own->rows[0].sql), "VALUES");
   unsigned seen = 0;
   int i, are_known = 1;
+  assert( own->num_rows>0 && args->num_columns==0 );
   while( args->num_columns<vtab->args.num_columns ){
     token = bloom_token_after_new(token);
     if( !bloom_token_is_name(token) ) return SQLITE_OK; /* it is another text */
@@ -152,6 +154,7 @@ int bloom_vtab_read_triggers(bloom_vtab *vtab, bloom_vtab_triggers *triggers){
     }
   }
   bloom_follow_free(&found);
+  assert( triggers->doubt || (rc==SQLITE_OK && triggers->args.table) );
   return rc;
 }
 
@@ -206,6 +209,7 @@ static int read_key_column(bloom_vtab *vtab, const bloom_source *source, bloom_v
   if( number<0 ){
     return BLOOM_VTAB_FAIL(vtab, "bloom: there is no column %s in table %s", name, source->name);
   }
+  assert( number<source->num_columns );
   column = &source->list[number];
   text = column->default_value;
   if( number==source->id_column ){
@@ -244,6 +248,7 @@ static int read_key_column(bloom_vtab *vtab, const bloom_source *source, bloom_v
   }
   rc = replace_name(&args->columns[i], column->name);
   if( rc!=SQLITE_OK || !has_default ) return rc;
+  assert( args->num_columns==1 );
   layout->default_checksum = bloom_xxh64((const uint8_t *)text, strlen(text));
   return replace_name(&args->default_value, text);
 }
@@ -280,6 +285,7 @@ int bloom_vtab_read_source(bloom_vtab *vtab, bloom_vtab_args *args, bloom_vtab_l
 }
 
 int bloom_vtab_has_same_key(const bloom_vtab_layout *a, const bloom_vtab_layout *b){
+  assert( a->rules.num_columns==b->rules.num_columns );
   return a->default_checksum==b->default_checksum
     && memcmp(a->rules.columns, b->rules.columns,
               (size_t)a->rules.num_columns * sizeof(a->rules.columns[0]))==0;
@@ -442,8 +448,9 @@ static const char *const doubt_texts[] = {
 
 char *bloom_vtab_say_doubt(const bloom_vtab *vtab, bloom_vtab_doubt doubt){
   const int is_namesake = doubt==BLOOM_VTAB_HAS_NAMESAKE;
-  char *words = sqlite3_mprintf(BLOOM_VTAB_SAYS_MAYBE " because %s", doubt_texts[doubt]);
-  assert( doubt>BLOOM_VTAB_CERTAIN );
+  char *words;
+  assert( doubt<BLOOM_COUNT_OF(doubt_texts) && doubt_texts[doubt] );
+  words = sqlite3_mprintf(BLOOM_VTAB_SAYS_MAYBE " because %s", doubt_texts[doubt]);
   if( doubt<BLOOM_VTAB_NO_SOURCE ) return words;
   /* 'merge' before 'rebuild': it makes no more anew than it has to. */
   if( doubt>BLOOM_VTAB_HAS_NAMESAKE ){
