@@ -78,9 +78,8 @@ static void push_real(double real, bloom_key_hashes *hashes){
 typedef enum text_form {
   FORM_TEXT,    /* no number */
   FORM_INTEGER, /* of 64 bits: its integer alone says all that `=` tells apart */
-  FORM_DECIMAL, /* with a point or a short exponent, and finite: its REAL does */
-  FORM_NUMBER   /* another: its text and its number; so are all that may be infinity, or end at a
-                ** NUL */
+  FORM_DECIMAL, /* with a point or a short exponent, and finite: its REAL alone does */
+  FORM_NUMBER   /* another: its text and its number do; it may be infinity, or end at a NUL */
 } text_form;
 
 /* Steps over digits from text[i] on, and counts those that matter. */
@@ -93,8 +92,8 @@ static size_t skip_digits(const char *text, size_t num_bytes, size_t i, int *num
   return i;
 }
 
-/* With more, a text may be infinity, as hexadecimal digits with an e among them may: many texts
-** would have one key. */
+/* With more, a text may be infinity, as hexadecimal digits with an e among them may be, and many
+** texts would have one key: so its text is a key, too. */
 #define MAX_EXPONENT_DIGITS 2
 #define MAX_DECIMAL_DIGITS  200
 
@@ -195,12 +194,12 @@ static int push_text_key(bloom_equality rule, sqlite3_value *value, bloom_hash_u
   }
   if( rc!=SQLITE_OK || form==FORM_TEXT ) return rc;
   if( is_long && use==BLOOM_TO_LOOK_FOR_LITERAL && rule.kind==BLOOM_COLUMN_TEXT ) return rc;
-  /* A long number is one, too: the other side may have numeric affinity and yet hold a TEXT, as a
-  ** column of a compound SELECT does. */
+  /* FORM_NUMBER has its number's hash in a TEXT column, too: the other side may have numeric
+  ** affinity and yet hold a TEXT, as a column of a compound SELECT does. */
   rc = read_number(value, &real, &integer);
   if( rc!=SQLITE_OK ) return rc;
-  /* A large one as INTEGER and as REAL: sqlite3_value_numeric_type() would tell which it is, but
-  ** crashes SQLite 3.52.0 if called with a copy. */
+  /* A large one is hashed as INTEGER and as REAL.  sqlite3_value_numeric_type() would tell which it
+  ** is, but crashes SQLite 3.52.0 if called with a copy. */
   if( form==FORM_INTEGER
    || (real>=-0x1p63 && real<=0x1p63 && !(real>-0x1p53 && real<0x1p53)) ){
     bloom_push_hash(hashes, bloom_parquet_hash_int64(integer));

@@ -12,15 +12,15 @@
 #include "../key.h"
 #include "sql.h"
 
-/* One unit is a factor of 2 in the hashes to store a key by.  A number has 2 hashes in a column of
-** numbers, one unit, and up to 4 in one that can hold TEXT, two units: 64 hashes in all. */
+/* One unit is a factor of 2 in the hashes to store a key by.  A number has up to 2 hashes in a
+** column of numbers, one unit, and up to 4 in one that can hold TEXT, two units. */
 #define MAX_EXACT_UNITS 6
 
 /* A larger INTEGER in a tuple may have been a REAL, whose text is another. */
 #define MAX_PLAIN_INTEGER 1000000000000
 
-/* More combinations than a key is stored by. */
-#define MAX_STORED 64
+/* The most hashes that a key is stored by: those of all units. */
+#define MAX_STORED (1 << MAX_EXACT_UNITS)
 
 static bloom_hash_value hash_of_two(bloom_hash_value first, bloom_hash_value second){
   uint8_t bytes[16];
@@ -35,8 +35,8 @@ static void add_hashes(bloom_key_hashes *part, const bloom_key_hashes *hashes){
   for(i=0; i<hashes->num_hashes; i++) bloom_push_hash(part, hashes->hashes[i]);
 }
 
-/* Combines each combination so far with each hash of a part.  If they are too many, there are none,
-** and the key may be there. */
+/* Combines each combination so far with each hash of a part.  If they are more than max_hashes,
+** keeps none, and the key may be there. */
 static void combine(bloom_combined_hashes *hashes, const bloom_key_hashes *part, int max_hashes){
   const int num_before = hashes->num_hashes;
   int i, j;
@@ -66,10 +66,10 @@ static int hash_value(sqlite3 *db, bloom_equality rule, sqlite3_value *value, bl
   return rc;
 }
 
-/* Hashes a plain value, which has only one hash whatever its column, in a fifth of the time that
-** SELECT ?1 takes; or what that makes of it, of a large INTEGER the REAL that it may have been,
-** too.  A plain TEXT must not be read by SELECT: in a UTF-16 database SQLite makes U+FFFD of
-** surrogates, and some versions of U+FFFE.  SQLITE_EMPTY where SQL cannot run now. */
+/* Hashes a value of a tuple.  A plain one, which has one hash whatever its column, takes a fifth of
+** the time of SELECT ?1; that reads the others, an INTEGER also as the REAL that it may have been.
+** It must not read a plain TEXT: in a UTF-16 database SQLite makes U+FFFD of surrogates, and some
+** versions of U+FFFE.  SQLITE_EMPTY where SQL cannot run now. */
 static int hash_read_value(bloom_tuple_reader *reader, bloom_equality rule, bloom_tuple_value value,
                            bloom_key_hashes *part, bloom_key_hashes *cells){
   bloom_key_hashes plain = {.num_hashes = 0};

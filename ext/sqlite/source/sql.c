@@ -207,7 +207,7 @@ int bloom_sql_failure(const bloom_connection *connection, const char *module, co
     *error = sqlite3_mprintf("%s: %s calls itself: by a function of the application that it calls,"
                              " or by a view in the place of one of its tables", module, name);
   }else if( strncmp(message, "bloom", 5)==0 ){
-    *error = sqlite3_mprintf("%s", message); /* of a method that our statement called */
+    *error = sqlite3_mprintf("%s", message); /* of a method that the statement called */
   }else if( (rc & 0xff)==SQLITE_CORRUPT ){
     *error = sqlite3_mprintf("%s: %s: %s", module, name, message);
   }else{
@@ -311,7 +311,7 @@ int bloom_sql_may_be_mid_write(bloom_connection *connection, int *is_mid_write){
   }
   rc = bloom_sql_end(opcode, rc);
   if( rc!=SQLITE_TOOBIG ) return rc;
-  *is_mid_write = 1; /* its SQL is as long as may be, and EXPLAIN makes it longer: it may be */
+  *is_mid_write = 1; /* EXPLAIN makes its SQL longer than the limit, so nothing is known of it */
   return SQLITE_OK;
 }
 

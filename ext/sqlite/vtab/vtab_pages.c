@@ -54,7 +54,7 @@ static int check_row(int rc, sqlite3_blob *blob, int num_bytes){
   return rc==SQLITE_OK && sqlite3_blob_bytes(blob)!=num_bytes ? SQLITE_NOTFOUND : rc;
 }
 
-/* Opens a row of num_bytes: SQLITE_NOTFOUND if there is none. */
+/* Opens a row of num_bytes.  SQLITE_NOTFOUND if there is none. */
 static int open_row(const bloom_vtab *vtab, sqlite3_int64 row, int is_writable, int num_bytes,
                     sqlite3_blob **blob){
   const int rc = bloom_blob_open(vtab->connection->db, vtab->schema, vtab->pages, "bytes", row,
@@ -114,7 +114,7 @@ int bloom_vtab_page_bytes(const bloom_vtab_layout *layout, int layer, uint64_t p
 
 /* -- Headers of pages ------------------------------------------------------------------- */
 
-/* Encodes the header of a page that is a row of the table. */
+/* Encodes the header of the page in a row of the table. */
 static void put_page_header(uint64_t number, const bloom_vtab_page_header *header,
                             sqlite3_int64 row, uint8_t *bytes){
   assert( row>1 ); /* row 1 is the layout */
@@ -126,8 +126,8 @@ static void put_page_header(uint64_t number, const bloom_vtab_page_header *heade
   bloom_store64_le(bytes + 24, bloom_xxh64(bytes, HEADER_BYTES));
 }
 
-/* Reads the header of the page that is open.  SQLITE_NOTFOUND if it is none of the layout's: VACUUM
-** gives new numbers to rows if one is gone. */
+/* Reads the header of the page that is open.  SQLITE_NOTFOUND if it is not the layout's page of
+** this row: VACUUM gives new numbers to rows if one is gone. */
 static int read_header(const bloom_vtab_layout *layout, sqlite3_blob *page, sqlite3_int64 row,
                        bloom_vtab_page_header *header){
   uint8_t bytes[HEADER_BYTES], expected[HEADER_BYTES];
@@ -185,9 +185,9 @@ static uint64_t blocks_for(sqlite3_int64 capacity, double bits_per_key){
   return whole + ((double)whole<num_blocks); /* rounded up: one at least */
 }
 
-/* Each new layer may have this share of the rate that the first one has when it is full, so all
-** together have half of it.  Equal shares: a smaller one costs split blocks many bits [Almeida,
-** Baquero, Preguica, Hutchison 2007, "Scalable Bloom Filters"]. */
+/* Each new layer may have this share of the rate that the first one has when it is full, so all new
+** ones together have half of it.  Shares are equal because small ones cost split blocks many bits
+** [Almeida, Baquero, Preguica, Hutchison 2007, "Scalable Bloom Filters"]. */
 #define NEW_LAYER_SHARE (0.5 / (BLOOM_VTAB_MAX_LAYERS - 1))
 
 /* For so many keys the rounding to whole blocks makes no difference. */
@@ -211,8 +211,8 @@ void bloom_vtab_add_layer(const bloom_vtab *vtab, bloom_vtab_layout *layout,
   }
   layer->num_blocks = blocks_for(capacity, bits_per_key);
   layer->capacity = capacity;
-  /* SQLite has whole pages, so a new layer takes one at least.  One without room for so many bits
-  ** takes fewer keys. */
+  /* SQLite has whole pages, so a new layer fills one at least.  A layer of the most blocks has room
+  ** for fewer keys. */
   if( !is_first && layer->num_blocks<layout->blocks_per_page ){
     layer->num_blocks = layout->blocks_per_page;
   }else if( layer->num_blocks<MAX_BLOCKS ){
@@ -236,7 +236,7 @@ int bloom_vtab_new_layout(bloom_vtab *vtab, bloom_vtab_layout *layout){
   assert( layout->num_layers==0 && page_size>=512 && page_size<=65536 );
   sqlite3_randomness(sizeof(layout->number), &layout->number);
   layout->has_chain = vtab->args.table!=NULL;
-  /* With the row around it and all that may be reserved in a page, a row fits in one. */
+  /* A row fits in a page of SQLite's, beside its cell's header and bytes that may be reserved. */
   layout->blocks_per_page = (uint64_t)(page_size * 7 / 8 - HEADER_BYTES) / BLOOM_BLOCK_BYTES;
   return rc;
 }
@@ -521,7 +521,7 @@ int bloom_vtab_add_key(bloom_vtab *vtab, bloom_key_values key){
 
 /* -- Adding many ------------------------------------------------------------------------------ */
 
-/* Adds the hashes of one page, which bytes has room for. */
+/* Adds the hashes of one page, for which bytes has room. */
 static int fill_page(bloom_vtab_batch *batch, sqlite3_blob *blob, uint64_t page,
                      const bloom_hash_value *hashes, size_t num_hashes, int are_first,
                      uint8_t *bytes){
