@@ -194,10 +194,9 @@ int bloom_index_config_read(bloom_index *index){
 #define LAYOUT_MAGIC            0x34584942u
 #define LAYOUT_MAX_BYTES        ((size_t)1 << 20)
 
-/* More rows than a table can have. */
-#define LAYOUT_MAX_ROWS ((uint64_t)1 << 62)
-
-/* More entries than a run can have; sums of them have 64 bits. */
+/* More rows than a table can have, and more entries than a run can have: sums have 64 bits.  What a
+** merge adds to a hostile file's numbers may exceed them. */
+#define LAYOUT_MAX_ROWS  ((uint64_t)1 << 62)
 #define LAYOUT_MAX_PAIRS ((uint64_t)1 << 56)
 
 /* The layout that was read last: its record, and what that says. */
@@ -223,6 +222,7 @@ static void layout_record_key(bloom_record *record, const index_key *key,
                               const index_generation *generation, index_key_layout *of_key,
                               uint64_t slots[2]){
   uint32_t i, num_targets = 0, num_in_layout = 0;
+  uint32_t of_target = 0, of_sources = 0; /* their end_block; 0: there is none */
   bloom_record_u32(record, &of_key->hash_bits);
   bloom_record_u32(record, &of_key->num_runs);
   bloom_record_u64(record, &of_key->number);
@@ -242,20 +242,23 @@ static void layout_record_key(bloom_record *record, const index_key *key,
     bloom_record_expect(record, role<=INDEX_RUN_IN_LAYOUT && run->slot<INDEX_NUM_SLOTS
                                 && !(slots[run->slot/64] >> run->slot%64 & 1) && run->end_block>0
                                 && run->end_block<=generation->num_spans << INDEX_SPAN_LG
-                                && run->num_pairs<=LAYOUT_MAX_PAIRS
-                                && (run->last==UINT64_MAX ? role==INDEX_RUN_TARGET
-                                    : run->last<=INDEX_LAST_LIST));
+                                && run->last<INDEX_LAST_LIST);
+    if( run->num_pairs>LAYOUT_MAX_PAIRS ) record->rc = SQLITE_CORRUPT_VTAB;
     if( record->rc!=SQLITE_OK ) return;
     run->role = (index_run_role)role;
     slots[run->slot/64] |= (uint64_t)1 << run->slot%64;
     num_targets += role==INDEX_RUN_TARGET;
     num_in_layout += role==INDEX_RUN_IN_LAYOUT;
+    if( role==INDEX_RUN_TARGET ) of_target = run->end_block;
+    if( role==INDEX_RUN_SOURCE && run->end_block>of_sources ) of_sources = run->end_block;
     if( role!=INDEX_RUN_IN_LAYOUT ) continue;
     bloom_record_u32(record, &run->row_bytes);
     bloom_record_expect(record, run->row_bytes<=BLOOM_ENTRIES_ROW_BYTES);
     bloom_record_view(record, &run->row, run->row_bytes);
   }
-  bloom_record_expect(record, num_targets<=1 && num_in_layout<=(of_key->hash_bits>0 ? 1u : 0u));
+  bloom_record_expect(record, num_targets<=1 && (of_target>0)==(of_sources>0)
+                              && of_target>=of_sources
+                              && num_in_layout<=(of_key->hash_bits>0 ? 1u : 0u));
 }
 
 /* Reads or writes a layout. */
@@ -275,8 +278,8 @@ static void layout_record(bloom_record *record, const index_config *config, inde
   bloom_record_u32(record, &num_generations);
   bloom_record_i64(record, &layout->bound);
   bloom_record_expect(record, magic==LAYOUT_MAGIC && num_keys==(uint32_t)config->num_keys
-                              && num_generations>=1 && num_generations<=INDEX_MAX_GENERATIONS
-                              && layout->num_rows<=LAYOUT_MAX_ROWS);
+                              && num_generations>=1 && num_generations<=INDEX_MAX_GENERATIONS);
+  if( layout->num_rows>LAYOUT_MAX_ROWS ) record->rc = SQLITE_CORRUPT_VTAB;
   if( record->rc!=SQLITE_OK ) return;
   layout->has_covered = (int)(has_covered & 1);
   layout->num_generations = (int)num_generations;

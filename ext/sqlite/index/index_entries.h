@@ -23,6 +23,7 @@
 /* The bits of a key's token: with a block's number, of 28 bits, it has 64 bits at most. */
 #define INDEX_MIN_HASH_BITS 20
 #define INDEX_MAX_HASH_BITS 36
+#define INDEX_END_TOKEN     ((uint64_t)1 << INDEX_MAX_HASH_BITS)
 
 /* Each run of a column has a slot of its own, the first byte of its rowids in NAME_entriesN. */
 #define INDEX_NUM_SLOTS 127

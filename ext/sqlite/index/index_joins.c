@@ -138,7 +138,7 @@ static int join_go_on(const index_column *column, uint64_t taken, index_run *tar
   }
   sqlite3_free(lists);
   if( rc!=SQLITE_OK || !is_finished ) return rc;
-  if( target->last==UINT64_MAX ) return SQLITE_CORRUPT_VTAB; /* no source has a list */
+  assert( target->last!=UINT64_MAX ); /* each source has a list */
   target->role = INDEX_RUN_PLAIN;
   for(i=0; i<key->num_runs; i++){
     const index_run run = key->runs[i];
@@ -195,7 +195,7 @@ int bloom_index_join(const index_column *column, uint64_t num_merged){
   if( spread>=0 ){
     target = &key->runs[spread];
     for(i=0; i<key->num_runs; i++) taken |= (uint64_t)(key->runs[i].role==INDEX_RUN_SOURCE) << i;
-    /* A merge that failed may have left rows behind the last one.  UINT64_MAX + 1 is 0. */
+    /* A merge that failed may have left rows behind the last one. */
     rc = bloom_index_run_delete(column->index, column->key, target->slot, target->last + 1,
                                 INDEX_LAST_LIST);
     if( rc==SQLITE_OK ) rc = join_go_on(column, taken, target, max_pairs);
