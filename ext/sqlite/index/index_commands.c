@@ -9,6 +9,7 @@
 int bloom_index_reset(bloom_index *index){
   index_layout *layout = bloom_malloc_zeros(sizeof(*layout));
   int i, rc;
+  assert( index->config.num_keys>0 );
   if( layout==NULL ) return SQLITE_NOMEM;
   layout->num_generations = 1;
   sqlite3_randomness(sizeof(layout->number), &layout->number);
@@ -66,6 +67,7 @@ static int commands_rebuild(bloom_index *index, sqlite3_int64 max_rows){
   const uint64_t checksum = index->config.checksum;
   const int is_of_1_2 = index->is_of_1_2;
   int rc;
+  assert( index->is_checked && index->source.has_tables && max_rows>0 );
   sqlite3_free(index->config.source);
   index->config.source = sqlite3_mprintf("%s", index->columns.name);
   rc = index->config.source ? bloom_index_config_renew(index) : SQLITE_NOMEM;
@@ -118,6 +120,7 @@ int bloom_index_merge(sqlite3_vtab *vtab, sqlite3_int64 max_rows){
   char *doubt = NULL;
   int is_mid_write = 0, rc = bloom_index_begin_command(index);
   const int is_usable = rc!=SQLITE_ERROR;
+  assert( max_rows>=0 );
   if( max_rows==0 ) max_rows = INDEX_MERGE_ALL;
   if( rc==SQLITE_OK ) rc = bloom_index_source_why_not_merge(index, &doubt);
   if( rc==SQLITE_OK && doubt==NULL ){
@@ -133,7 +136,7 @@ int bloom_index_merge(sqlite3_vtab *vtab, sqlite3_int64 max_rows){
       rc = commands_start_over(index, wants_rebuild ? INDEX_MERGE_ALL : max_rows);
     }
   }else if( rc==SQLITE_OK || !is_usable ){
-    /* A 'merge' within a write must not fail that, and triggers that it made would miss the row. */
+    /* Within a write 'merge' must not fail that, and triggers that it made would miss the row. */
     const int mid_rc = bloom_sql_may_be_mid_write(index->connection, &is_mid_write);
     if( mid_rc!=SQLITE_OK || is_mid_write ){
       bloom_forget_message(&index->base);
@@ -166,7 +169,7 @@ typedef struct index_checker {
   char **finding;
 } index_checker;
 
-/* Sets *finding to what an index has, words that are freed, and the command that repairs it. */
+/* Sets *finding to words about the index, which are freed, and the command that repairs it. */
 static int index_check_say_repair(const bloom_index *index, char *words, const char *command,
                                   char **finding){
   char *whole = words ? sqlite3_mprintf("bloom_index: %s%z", index->name, words) : NULL;
@@ -174,7 +177,7 @@ static int index_check_say_repair(const bloom_index *index, char *words, const c
   return *finding ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* Sets the finding: `by`, of the column, lacks a row. */
+/* Sets the finding that entries of the column, or `by`, "the zones of ", lack a row. */
 static int index_check_say_missing(const index_checker *checker, sqlite3_int64 id, const char *by){
   char *words = sqlite3_mprintf(" misses row %lld by %scolumn %s", id, by,
                                 bloom_index_key_name(checker->index, checker->key));
@@ -194,6 +197,7 @@ static int index_check_find_row(index_checker *checker, const index_generation *
   sqlite3_stmt *rows = checker->rows_of_block;
   uint32_t its_block;
   int i, is_found = 1, rc = SQLITE_OK;
+  assert( column->is_like || hash_bits>0 );
   sqlite3_bind_int64(rows, 1, bloom_index_block_first(spans, block));
   sqlite3_bind_int64(rows, 2, bloom_index_block_last(spans, block));
   while( rc==SQLITE_OK && is_found
@@ -264,6 +268,7 @@ static int index_check_column(index_checker *checker, int number){
   index_spans *spans;
   uint32_t block;
   int rc = bloom_index_spans_read(index, layout, generation, &spans);
+  assert( number<layout->num_generations && *checker->finding==NULL );
   if( rc==SQLITE_OK ){
     rc = is_range ? bloom_index_zones_start(index, generation, checker->key, &zones)
       : bloom_index_pairs_start(&pairs, index, generation, checker->key);
@@ -365,7 +370,7 @@ int bloom_index_check(sqlite3_vtab *vtab, bloom_checker checker, char **finding)
   }
   if( (rc & 0xff)!=SQLITE_CORRUPT ) return rc;
   if( rc!=SQLITE_CORRUPT_VTAB || index->connection->is_running ){
-    /* A page of a B-tree, where 'rebuild' may not be able to; or the index calls itself. */
+    /* A page of a B-tree is damaged, which 'rebuild' may not repair; or the index calls itself. */
     rc = bloom_index_failure(index, rc);
     *finding = index->base.zErrMsg;
     index->base.zErrMsg = NULL;

@@ -55,9 +55,10 @@ void bloom_index_config_free(index_config *config){
 
 /* -- The indexed columns ---------------------------------------------------------------- */
 
-/* Sets key->equality by affinity and collation.  Returns 0 if a filter of hashes cannot follow the
-** collation. */
+/* Sets key->equality by affinity and collation.  Returns 0 if the column's values have hashes that
+** cannot follow the collation. */
 static int config_set_equality(index_key *key){
+  assert( key->collation );
   key->equality.kind = bloom_column_kind_of_affinity(key->affinity);
   return bloom_collation_named(key->collation, &key->equality.collation) || key->is_like;
 }
@@ -68,6 +69,7 @@ int bloom_index_config_renew(bloom_index *index){
   config->version = (uint32_t)sqlite3_libversion_number();
   config->has_hidden_ids = index->columns.id_column<0;
   if( index->columns.is_partial ) return SQLITE_AUTH;
+  assert( index->columns.id_name );
   for(i=0; i<config->num_keys; i++){
     index_key *key = &config->keys[i];
     const bloom_source_column *column = key->column>=0 ? &index->columns.list[key->column] : NULL;
@@ -168,6 +170,7 @@ int bloom_index_config_read(bloom_index *index){
   uint8_t *bytes;
   size_t num_bytes;
   int rc = config_load(index, &bytes, &num_bytes);
+  bloom_index_layout_free(index); /* which was read by another configuration */
   if( rc==SQLITE_OK ){
     bloom_record record = bloom_record_open(bytes, num_bytes);
     config_record(&record, &index->config, &index->is_of_1_2);
@@ -203,7 +206,6 @@ int bloom_index_config_read(bloom_index *index){
 struct index_layout_kept {
   uint8_t *bytes;
   size_t num_bytes;
-  int num_keys; /* the configuration's, when it was read */
   int is_good;
   index_layout layout;
 };
@@ -212,6 +214,7 @@ void bloom_index_layout_free(bloom_index *index){
   if( index->layout ) sqlite3_free(index->layout->bytes);
   sqlite3_free(index->layout);
   index->layout = NULL;
+  index->facts.known &= ~(unsigned)INDEX_FACT_LAYOUT;
 }
 
 /* -- The record ----------------------------------------------------------------------------- */
@@ -316,15 +319,15 @@ static int layout_take_bytes(bloom_index *index, const void *bytes, size_t num_b
     kept = index->layout = bloom_malloc_zeros(sizeof(*kept));
     if( kept==NULL ) return SQLITE_NOMEM;
   }
-  if( kept->bytes && num_bytes==kept->num_bytes && memcmp(bytes, kept->bytes, num_bytes)==0
-     && kept->num_keys==index->config.num_keys ) return SQLITE_OK;
+  if( kept->bytes && num_bytes==kept->num_bytes && memcmp(bytes, kept->bytes, num_bytes)==0 ){
+    return SQLITE_OK;
+  }
   copy = sqlite3_malloc64(num_bytes + 1);
   if( copy==NULL ) return SQLITE_NOMEM;
   memcpy(copy, bytes, num_bytes);
   sqlite3_free(kept->bytes);
   kept->bytes = copy;
   kept->num_bytes = num_bytes;
-  kept->num_keys = index->config.num_keys;
   memset(&kept->layout, 0, sizeof(kept->layout));
   record = bloom_record_open(copy, num_bytes);
   layout_record(&record, &index->config, &kept->layout);
@@ -338,6 +341,7 @@ int bloom_index_layout_read(bloom_index *index, const index_layout **layout){
   int is_good = 0, rc;
   *layout = NULL;
   if( index->facts.known & INDEX_FACT_LAYOUT ){
+    assert( index->layout->is_good );
     *layout = &index->layout->layout;
     index->number = (*layout)->number;
     return SQLITE_OK;
@@ -387,10 +391,32 @@ int bloom_index_state_insert(bloom_index *index){
                        index->schema, index->name);
 }
 
+#ifndef NDEBUG
+/* Returns 1 if a layout that is read from bytes is written as these, or memory fails. */
+static int layout_reads_back(sqlite3_str *written, const index_config *config){
+  const uint8_t *bytes = (const uint8_t *)sqlite3_str_value(written);
+  const size_t num_bytes = (size_t)sqlite3_str_length(written);
+  bloom_record from = {.next = bytes, .end = bytes + num_bytes}, to = bloom_record_new();
+  index_layout *layout = bloom_malloc_zeros(sizeof(*layout));
+  int is_same = 1;
+  if( layout && sqlite3_str_errcode(written)==SQLITE_OK ){
+    layout_record(&from, config, layout);
+    layout_record(&to, config, layout);
+    is_same = sqlite3_str_errcode(to.out)!=SQLITE_OK
+      || (from.rc==to.rc && (size_t)sqlite3_str_length(to.out)==num_bytes
+          && memcmp(bytes, sqlite3_str_value(to.out), num_bytes)==0);
+  }
+  sqlite3_free(sqlite3_str_finish(to.out));
+  sqlite3_free(layout);
+  return is_same;
+}
+#endif
+
 int bloom_index_layout_write(bloom_index *index, index_layout *layout){
   bloom_record record = bloom_record_new();
   int rc;
   layout_record(&record, &index->config, layout);
+  assert( layout_reads_back(record.out, &index->config) );
   rc = state_write(&record, index, "UPDATE \"%w\".\"%w_state\" SET layout = ?1, covered = ?2",
                    layout->has_covered ? &layout->covered : NULL);
   if( rc==SQLITE_OK ) index->number = layout->number;

@@ -270,7 +270,9 @@ int bloom_index_run_seek(index_run_reader *reader, const index_run *run, uint64_
     const int rc = run_load(reader, run, wanted);
     if( rc!=SQLITE_OK ) return rc;
   }
-  return bloom_entries_seek(&reader->row, wanted)==1 ? SQLITE_OK : SQLITE_CORRUPT_VTAB;
+  if( bloom_entries_seek(&reader->row, wanted)!=1 ) return SQLITE_CORRUPT_VTAB;
+  assert( reader->row.id>=wanted && reader->row.id<=run->last );
+  return SQLITE_OK;
 }
 
 /* -- Writing -------------------------------------------------------------------------------- */

@@ -51,6 +51,7 @@ typedef struct index_rows {
 /* Returns the id of place i of num_places that are spread over first .. last. */
 static sqlite3_int64 sample_place(const index_rows *rows, uint32_t i, uint32_t num_places){
   const uint64_t range = (uint64_t)rows->last - (uint64_t)rows->first;
+  assert( i<num_places );
   return (sqlite3_int64)((uint64_t)rows->first + range/num_places*i);
 }
 
@@ -128,6 +129,7 @@ static int sample_texts(bloom_index *index, const index_rows *rows, uint32_t shi
   sqlite3_stmt *row = NULL;
   uint32_t place;
   int rc = bloom_index_source_rows(index, &row, ">= ?1");
+  assert( index->config.keys[key].is_like && num_places<=BLOOM_LISTS_SAMPLE_BLOCKS );
   bloom_lists_sample_begin(sample);
   for(place=0; place<num_places && rc==SQLITE_OK; place++){
     const sqlite3_int64 wanted = bloom_index_block_of(sample_place(rows, place, num_places), shift);
@@ -199,6 +201,7 @@ static int sample_shift_and_lists(bloom_index *index, const index_rows *rows,
     if( density<=SAMPLE_MAX_DENSITY ) break;
     choice->shift++;
   }
+  assert( rows->per_block[choice->shift]>0 && rows->bytes_per_row>0 );
   num_places = SAMPLE_TEXT_BYTES / (rows->per_block[choice->shift]*rows->bytes_per_row);
   if( num_places>SAMPLE_TEXT_PLACES ) num_places = SAMPLE_TEXT_PLACES;
   if( rc==SQLITE_OK ){
@@ -250,5 +253,7 @@ int bloom_index_choose(bloom_index *index, index_choice *choice){
         && rows.per_block[choice->shift]*(1u << choice->zone_lg)<INDEX_ZONE_ROWS ){
     choice->zone_lg++;
   }
+  assert( choice->block_rows>0 && choice->hash_bits<=INDEX_MAX_HASH_BITS );
+  assert( choice->shift<=MAX_SHIFT && choice->zone_lg<=INDEX_SPAN_LG );
   return rc;
 }

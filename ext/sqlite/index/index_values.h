@@ -83,7 +83,7 @@ typedef struct index_zone_test {
 } index_zone_test;
 
 /* Sets *test to what a condition asks for with a value, a TEXT in UTF-8, or with a list.  The value
-** may be NULL of IS, IS NULL and IS NOT NULL alone.  The caller frees the spans. */
+** is NULL only for IS, IS NULL and IS NOT NULL.  The caller frees the spans. */
 int bloom_index_zones_test(bloom_index *index, const index_condition *condition,
                            sqlite3_value *value, const index_list *list, index_zone_test *test);
 
