@@ -190,8 +190,6 @@ CONFIGS = {
     "17 keys": lambda data: u32(data, 16, 17), "keys without bytes": lambda data: u32(data[:40], 16, 16), "name's length": lambda data: u32(data, 28, 2**32 - 1),
     "NUL in a name": lambda data: data[:33] + b"\0" + data[34:], "no name": lambda data: data[:28], "no source": lambda data: data[:28] + b"\7\0\0\0" + data[35:],
     "half a name": lambda data: data[:30],
-    "REGEXP without LIKE": lambda data: u32(data, 20, ord("t") | 0x800), "LIKE and RANGE": lambda data: u32(data, 24, ord("t") | 0x1100),
-    "a bit of no kind": lambda data: u32(data, 24, ord("t") | 0x2100), "the highest bit": lambda data: u32(data, 20, ord("t") | 1 << 31),
     "a column less": lambda data: u32(data, 16, 1), "a column more": lambda data: u32(data, 16, 3),
     "collation": lambda data: data.replace(b"BINARY", b"OF_OWN"),
     "no collation": lambda data: data[:-3], "a byte more": lambda data: data + b"x",
@@ -287,7 +285,7 @@ def hidden_in_the_middle(files):
 
 LAYOUTS = {"magic": (0, "<I", 0), "number of keys": (40, "<I", 3), "rows": (32, "<Q", 2**62 + 1), "no generation": (44, "<I", 0), "three generations": (44, "<I", 3),
            "place": (56, "<I", 2), "shift": (60, "<I", 64), "spans": (64, "<I", 2**31), "hash of spans": (76, "<Q", 1), "bits of a key": (100, "<I", 37), "no bits of a key": (100, "<I", 0),
-           "runs": (104, "<I", 33), "a run less": (104, "<I", 0), "last list": (124, "<Q", 2**56), "number of a run": (116, "<Q", 1), "no blocks": (144, "<I", 0),
+           "runs": (104, "<I", 33), "a run less": (104, "<I", 0), "last list": (124, "<Q", 2**56 - 1), "number of a run": (116, "<Q", 1), "no blocks": (144, "<I", 0),
            "entries": (132, "<Q", 2**64 - 1), "slot": (148, "<I", 127), "role": (152, "<I", 4)}
 
 
@@ -339,8 +337,21 @@ def a_row_in_the_layout(files):
     command(db, "integrity-check")
 
 
-@each({"target of 1 block": (1, 1), "target of 3 blocks": (1, 3), "target without a source": (0, 30)})
-def a_target_is_hostile(files, source_role, end_block):
+@each({"rows": (32, 2**62), "entries": (132, 2**56)})
+def a_number_is_at_its_limit(files, at, number):
+    """A merge adds to it."""
+    db = make(files.connect())
+    data = state(db, "layout")[:-8]
+    db.execute("UPDATE log_index_state SET layout = ?", (checksummed(data[:at] + struct.pack("<Q", number) + data[at + 8:]),))
+    for _ in range(3):
+        more_rows(db, 50)
+        command(db, "merge")
+        is_sound(db)
+
+
+@each({"target of 1 block": (1, {"last": 2**64 - 1, "end_block": 1}), "target of 3 blocks": (1, {"last": 2**64 - 1, "end_block": 3}),
+       "target without a list": (1, {"last": 2**64 - 1}), "target without a source": (0, {}), "source without a target": (1, {"role": 0})})
+def a_target_is_hostile(files, source_role, changes):
     """Of a join: it has fewer blocks than the source, or no source; the layout has a right checksum."""
     db = make(files.connect(), columns="message LIKE")
     more_rows(db, 300)
@@ -348,8 +359,11 @@ def a_target_is_hostile(files, source_role, end_block):
     data = state(db, "layout")[:-8]
     source, target = (struct.unpack_from("<3Q4I", data, at) for at in (116, 156))
     expect(struct.unpack_from("<I", data, 104), (2,), "runs")
-    data = data[:116] + struct.pack("<3Q4I", *source[:6], source_role) + struct.pack("<3Q4I", target[0], 2**64 - 1, 0, 0, end_block, target[5], 2) + data[196:]
+    of_target = dict(zip(("number", "last", "entries", "rows", "end_block", "slot", "role"), target), **dict({"role": 2}, **changes))
+    data = data[:116] + struct.pack("<3Q4I", *source[:6], source_role) + struct.pack("<3Q4I", *of_target.values()) + data[196:]
     db.execute("UPDATE log_index_state SET layout = ?", (checksummed(data),))
+    is_right(db)
+    fails(db, CHECK, "damaged")
     more_rows(db, 1)
     command(db, "merge")
     is_sound(db)

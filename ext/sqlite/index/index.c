@@ -20,17 +20,18 @@
 
 /* == The arguments ===================================================================== */
 
-/* Adds a column with the kind whose words are behind it. */
+/* Adds a column with what it is indexed for. */
 static int args_read_column(bloom_index *index, bloom_token name, index_config *config){
-  index_key_kind kind;
+  bloom_token word = bloom_token_after(name);
+  const int is_like = bloom_token_is(word, "like"), is_range = bloom_token_is(word, "range");
+  int is_regexp = 0;
   index_key *key;
-  for(kind=0; kind<INDEX_NUM_KEY_KINDS; kind++){
-    const char *const *words = bloom_index_key_kinds[kind].words;
-    bloom_token word = bloom_token_after(name);
-    for(; *words && bloom_token_is(word, *words); words++) word = bloom_token_after(word);
-    if( *words==NULL && word.num_chars==0 ) break;
+  if( is_like || is_range ) word = bloom_token_after(word);
+  if( is_like && bloom_token_is(word, "regexp") ){
+    is_regexp = 1;
+    word = bloom_token_after(word);
   }
-  if( !bloom_token_is_name(name) || kind==INDEX_NUM_KEY_KINDS ){
+  if( !bloom_token_is_name(name) || word.num_chars ){
     return BLOOM_INDEX_FAIL(index, "bloom_index: after the table come columns, each with LIKE,"
                             " LIKE REGEXP or RANGE behind it or not, not: %s", name.text);
   }
@@ -39,7 +40,8 @@ static int args_read_column(bloom_index *index, bloom_token name, index_config *
                             INDEX_MAX_KEYS);
   }
   key = &config->keys[config->num_keys++];
-  *key = (index_key){.kind = kind, .name = bloom_token_unquoted(name), .column = -1};
+  *key = (index_key){.is_like = is_like, .is_regexp = is_regexp, .is_range = is_range,
+                     .name = bloom_token_unquoted(name), .column = -1};
   return key->name ? SQLITE_OK : SQLITE_NOMEM;
 }
 
@@ -69,8 +71,8 @@ static int args_read(bloom_index *index, int num_args, const char *const *texts,
     }else if( is_new && i==num_args - 1 && config->num_keys>0 && is_unmerged ){
       config->is_unmerged = 1;
     }else if( config->num_keys<INDEX_MAX_KEYS || is_new || !is_unmerged ){
-      /* When an index is opened, `unmerged` may be a column: it is read as one, which at worst is
-      ** one table too many to drop. */
+      /* When an index is opened, `unmerged` may be a column.  It is read as one: at worst DROP
+      ** looks for one table too many. */
       rc = args_read_column(index, first, config);
     }
   }
@@ -90,15 +92,14 @@ static int args_find_columns(bloom_index *index){
       return BLOOM_INDEX_FAIL(index, "bloom_index: there is no column %s in table %s",
                              key->name, config->source);
     }
-    if( key->column==index->columns.id_column && !index_properties_of(key)->takes_id ){
+    if( key->column==index->columns.id_column && !key->is_like ){
       return BLOOM_INDEX_FAIL(index,
                              "bloom_index: column %s is the INTEGER PRIMARY KEY, which finds its "
                              "row by itself", key->name);
     }
     for(j=0; j<i; j++){
-      if( config->keys[j].column==key->column
-       && sqlite3_stricmp(index_properties_of(&config->keys[j])->words[0],
-                          index_properties_of(key)->words[0])==0 ){
+      if( config->keys[j].column==key->column && config->keys[j].is_like==key->is_like
+         && config->keys[j].is_range==key->is_range ){
         return BLOOM_INDEX_FAIL(index, "bloom_index: column %s is named twice", key->name);
       }
     }
@@ -108,7 +109,7 @@ static int args_find_columns(bloom_index *index){
 
 /* == The declaration =================================================================== */
 
-/* Returns a type for sqlite3_declare_vtab(), which hides the columns whose type has that word. */
+/* Returns a type for sqlite3_declare_vtab(), which hides columns of types with the word HIDDEN. */
 static const char *columns_declared_type(const bloom_source_column *column){
   if( sqlite3_strlike("%hidden%", column->type, 0)!=0 ) return column->type;
   switch( column->affinity ){
@@ -132,15 +133,15 @@ static int index_declare(bloom_index *index){
   for(num_declared=0; num_declared<columns->num_columns; num_declared++){
     const bloom_source_column *column = &columns->list[num_declared];
     const char *type = columns_declared_type(column), *quote = *type ? "\"" : "";
-    /* In quotes a type may be any text.  SQLite asks for the order of min() where there are no
-    ** NULLs. */
+    /* In quotes a type may be any text.  Of a NOT NULL column SQLite asks for the order that min()
+    ** needs. */
     sqlite3_str_appendf(sql, "%s\"%w\" %s%w%s COLLATE \"%w\"%s", num_declared ? ", " : "",
                         column->name, quote, type, quote,
                         column->has_no_collation ? "BINARY" : column->collation,
                         column->is_not_null ? " NOT NULL" : "");
   }
-  /* Where the source is gone DROP must find a table all the same, and a query of an indexed column
-  ** fails with the reason. */
+  /* Where the source is gone DROP must still find a table, and a query of an indexed column fails
+  ** with the reason. */
   for(i=0; i<index->config.num_keys && columns->num_columns==0; i++){
     const char *name = index->config.keys[i].name;
     for(j=0; j<i && sqlite3_stricmp(index->config.keys[j].name, name)!=0; j++){}
@@ -182,6 +183,7 @@ void bloom_index_free(bloom_index *index){
 
 bloom_index *bloom_index_new(bloom_connection *connection, const char *schema, const char *name){
   bloom_index *index = bloom_malloc_zeros(sizeof(*index));
+  assert( connection && schema && name );
   if( index==NULL ) return NULL;
   index->connection = connection;
   index->schema = sqlite3_mprintf("%s", schema);
@@ -200,13 +202,14 @@ static int index_drop(bloom_index *index){
 
 /* -- Making and opening, as SQLite calls it ------------------------------------------------ */
 
-/* Makes the tables and triggers of an index, and fills it, unless config.is_unmerged. */
+/* Makes the tables and triggers of an index, and merges all rows unless config.is_unmerged. */
 static int index_make(bloom_index *index){
   const sqlite3_int64 last_rowid = sqlite3_last_insert_rowid(index->connection->db);
   bloom_index *before = bloom_index_new(index->connection, index->schema, index->name);
   char *names = NULL;
   unsigned left;
   int num_tables = 0, has_state, rc = before ? bloom_index_config_read(before) : SQLITE_NOMEM;
+  assert( index->is_declared && index->config.num_keys>0 && index->columns.id_name );
   /* A copy of a database without its virtual tables has a NAME_state with a right checksum. */
   has_state = rc==SQLITE_OK && before->damage==NULL;
   if( before ) bloom_index_free(before);
@@ -309,7 +312,7 @@ static int index_connect(sqlite3 *db, void *connection, int num_args, const char
   }else if( rc==SQLITE_OK ){
     rc = bloom_index_begin(index, INDEX_NEED_SOURCE);
     if( rc==SQLITE_ERROR ){
-      /* An authorizer may have hidden it once. */
+      /* An authorizer may have hidden the source when a statement was compiled. */
       bloom_forget_message(&index->base);
       rc = bloom_index_begin(index, INDEX_NEED_SOURCE);
     }
@@ -375,6 +378,7 @@ static int index_update(sqlite3_vtab *vtab, int num_args, sqlite3_value **args,
   const sqlite3_int64 last_rowid = sqlite3_last_insert_rowid(db);
   const int command = index->command_column + 2;
   int i, is_command, rc;
+  assert( num_args==1 || command<num_args );
   *rowid = last_rowid;
   /* A DELETE has one argument, and a table of as many columns as there may be no command's. */
   is_command = num_args>1 && command>=2 && sqlite3_value_type(args[0])==SQLITE_NULL
@@ -403,10 +407,11 @@ static int index_begin(sqlite3_vtab *vtab){
 }
 
 /* Returns 1 for suffixes of shadow tables, which defensive connections keep from being written.
-** changed is none: triggers write there, of programs without bloom, too.  state is none: such a
-** connection would not read the guard on it.  canary and entries_raw may be the user's. */
+** NAME_changed is none, since triggers write there; nor is NAME_state, which has a guard that they
+** would refuse.  NAME_canary and NAME_entries_raw may be the user's. */
 static int index_shadow_name(const char *suffix){
   const char *number = "";
+  _Static_assert(INDEX_MAX_KEYS==16, "a number behind a suffix is 1 .. 16");
   if( sqlite3_stricmp(suffix, "spans")==0 ) return 1;
   if( sqlite3_strnicmp(suffix, "entries", 7)==0 ) number = suffix + 7;
   if( sqlite3_strnicmp(suffix, "zones", 5)==0 ) number = suffix + 5;

@@ -143,16 +143,23 @@ static int conditions_is_end(bloom_index *index, sqlite3_index_info *info, const
 ** a collation. */
 static int conditions_does_serve(const index_key *key, const index_condition *condition,
                                  const char *collation){
-  const index_group group = index_group_of(condition->kind);
   bloom_collation known;
-  if( !index_serves(key, group) ) return 0;
-  /* It must find no more than the key's collation does. */
-  if( group==INDEX_EQUALITY ) return bloom_collation_named(collation, &known)
-    && (known==BLOOM_COLLATION_BINARY || known==key->equality.collation);
-  /* The ends of LIKE have NOCASE where the column has BINARY. */
-  return group!=INDEX_RANGE || sqlite3_stricmp(key->collation, collation)==0
-    || (sqlite3_stricmp(key->collation, "BINARY")==0
-        && sqlite3_stricmp(condition->collation, "NOCASE")==0);
+  switch( index_group_of(condition->kind) ){
+    /* By any kind of entries or zones; it must find no more than the key's collation does. */
+    case INDEX_EQUALITY:
+      return bloom_collation_named(collation, &known)
+        && (known==BLOOM_COLLATION_BINARY || known==key->equality.collation);
+    case INDEX_RANGE: /* the latter as ends of LIKE have it */
+      return key->is_range
+        && (sqlite3_stricmp(key->collation, collation)==0
+            || (sqlite3_stricmp(key->collation, "BINARY")==0
+                && sqlite3_stricmp(condition->collation, "NOCASE")==0));
+    case INDEX_NULL_TEST: return key->is_range;
+    case INDEX_PATTERN: return key->is_like;
+    case INDEX_EXPRESSION: return key->is_regexp;
+    case INDEX_DIFFERENCE: break;
+  }
+  return 0;
 }
 
 /* Sets how the source may compare by a collation that SQLite names: by the column's own, which
@@ -193,15 +200,13 @@ static int conditions_read(const bloom_index *index, sqlite3_index_info *info, i
   conditions_set_collation(index, condition, info, number);
   collation = sqlite3_vtab_collation(info, number);
   for(i=0; i<index->config.num_keys && !condition->is_on_id; i++){
-    const index_key *keys = index->config.keys, *key = &keys[i];
+    const index_key *key = &index->config.keys[i];
     if( key->column!=condition->column || key->doubt
      || !conditions_does_serve(key, condition, collation) ) continue;
-    switch( key->kind ){
-      case INDEX_KEY_HASHES: case INDEX_KEY_TEXTS: case INDEX_KEY_REGEXP:
-        /* A whole text has its grams, too; tokens of values tell more. */
-        if( condition->key<0 || key->kind<keys[condition->key].kind ) condition->key = i;
-        break;
-      case INDEX_KEY_ZONES: condition->zone = i;
+    /* A whole text has its grams, too; tokens of values tell more. */
+    if( key->is_range ) condition->zone = i;
+    else if( condition->key<0 || key->is_like==index_is_pattern(condition->kind) ){
+      condition->key = i;
     }
   }
   /* Up to 3.44 these leak out of the ON clauses of outer joins. */

@@ -37,19 +37,11 @@ static int state_write(bloom_record *record, bloom_index *index, const char *for
 #define CONFIG_MAGIC        0x33434942u
 #define CONFIG_MAGIC_OF_1_2 0x32434942u
 #define CONFIG_AFFINITY     0xffu
+#define CONFIG_IS_LIKE      0x100u
 #define CONFIG_IS_VIRTUAL   0x200u
 #define CONFIG_IS_GONE      0x400u
-#define CONFIG_KIND         (~(CONFIG_AFFINITY | CONFIG_IS_VIRTUAL | CONFIG_IS_GONE))
-
-/* Words, bits, groups; hash_bits, lists, any collation, id, types; suffix. */
-const index_key_properties bloom_index_key_kinds[INDEX_NUM_KEY_KINDS] = {
-  [INDEX_KEY_HASHES] = {{NULL}, 0, INDEX_EQUALITY, 1, 0, 0, 0, 0, "entries"},
-  [INDEX_KEY_TEXTS] = {{"LIKE"}, 0x100, INDEX_EQUALITY | INDEX_PATTERN, 0, 1, 1, 1, 1, "entries"},
-  [INDEX_KEY_REGEXP] = {{"LIKE", "REGEXP"}, 0x900, INDEX_EQUALITY | INDEX_PATTERN
-                        | INDEX_EXPRESSION, 0, 1, 1, 1, 1, "entries"},
-  [INDEX_KEY_ZONES] = {{"RANGE"}, 0x1000,
-                       INDEX_EQUALITY | INDEX_RANGE | INDEX_NULL_TEST, 0, 0, 0, 0, 0, "zones"},
-};
+#define CONFIG_IS_REGEXP    0x800u
+#define CONFIG_IS_RANGE     0x1000u
 
 void bloom_index_config_free(index_config *config){
   int i;
@@ -63,11 +55,12 @@ void bloom_index_config_free(index_config *config){
 
 /* -- The indexed columns ---------------------------------------------------------------- */
 
-/* Sets key->equality.  Returns 0 if the column cannot be indexed by its kind and collation. */
+/* Sets key->equality by affinity and collation.  Returns 0 if the column's values have hashes that
+** cannot follow the collation. */
 static int config_set_equality(index_key *key){
+  assert( key->collation );
   key->equality.kind = bloom_column_kind_of_affinity(key->affinity);
-  return bloom_collation_named(key->collation, &key->equality.collation)
-    || index_properties_of(key)->takes_any_collation;
+  return bloom_collation_named(key->collation, &key->equality.collation) || key->is_like;
 }
 
 int bloom_index_config_renew(bloom_index *index){
@@ -76,6 +69,7 @@ int bloom_index_config_renew(bloom_index *index){
   config->version = (uint32_t)sqlite3_libversion_number();
   config->has_hidden_ids = index->columns.id_column<0;
   if( index->columns.is_partial ) return SQLITE_AUTH;
+  assert( index->columns.id_name );
   for(i=0; i<config->num_keys; i++){
     index_key *key = &config->keys[i];
     const bloom_source_column *column = key->column>=0 ? &index->columns.list[key->column] : NULL;
@@ -120,16 +114,17 @@ static void config_record(bloom_record *record, index_config *config, int *is_of
   config->num_keys = (int)num_keys;
   for(i=0; i<config->num_keys; i++){
     index_key *key = &config->keys[i];
-    uint32_t flags = (uint32_t)(unsigned char)key->affinity | index_properties_of(key)->bits
-        | (key->is_virtual ? CONFIG_IS_VIRTUAL : 0) | (key->is_gone ? CONFIG_IS_GONE : 0);
+    uint32_t flags = (uint32_t)(unsigned char)key->affinity
+        | (key->is_like ? CONFIG_IS_LIKE : 0) | (key->is_virtual ? CONFIG_IS_VIRTUAL : 0)
+        | (key->is_gone ? CONFIG_IS_GONE : 0) | (key->is_regexp ? CONFIG_IS_REGEXP : 0)
+        | (key->is_range ? CONFIG_IS_RANGE : 0);
     bloom_record_u32(record, &flags);
     if( is_read ) *key = (index_key){
-        .affinity = (char)(flags & CONFIG_AFFINITY), .column = -1,
-        .is_virtual = (flags & CONFIG_IS_VIRTUAL)!=0, .is_gone = (flags & CONFIG_IS_GONE)!=0
+        .affinity = (char)(flags & CONFIG_AFFINITY), .is_like = (flags & CONFIG_IS_LIKE)!=0,
+        .is_virtual = (flags & CONFIG_IS_VIRTUAL)!=0, .is_gone = (flags & CONFIG_IS_GONE)!=0,
+        .is_regexp = (flags & CONFIG_IS_REGEXP)!=0, .is_range = (flags & CONFIG_IS_RANGE)!=0,
+        .column = -1
       };
-    while( is_read && index_properties_of(key)->bits!=(flags & CONFIG_KIND)
-          && key->kind<INDEX_NUM_KEY_KINDS - 1 ) key->kind++;
-    bloom_record_expect(record, index_properties_of(key)->bits==(flags & CONFIG_KIND));
   }
   bloom_record_text(record, &config->source);
   for(i=0; i<config->num_keys && record->rc==SQLITE_OK; i++){
@@ -175,6 +170,7 @@ int bloom_index_config_read(bloom_index *index){
   uint8_t *bytes;
   size_t num_bytes;
   int rc = config_load(index, &bytes, &num_bytes);
+  bloom_index_layout_free(index); /* which was read by another configuration */
   if( rc==SQLITE_OK ){
     bloom_record record = bloom_record_open(bytes, num_bytes);
     config_record(&record, &index->config, &index->is_of_1_2);
@@ -201,17 +197,15 @@ int bloom_index_config_read(bloom_index *index){
 #define LAYOUT_MAGIC            0x34584942u
 #define LAYOUT_MAX_BYTES        ((size_t)1 << 20)
 
-/* More rows than a table can have. */
-#define LAYOUT_MAX_ROWS ((uint64_t)1 << 62)
-
-/* More entries than a run can have; sums of them have 64 bits. */
+/* More rows than a table can have, and more entries than a run can have: sums have 64 bits.  What a
+** merge adds to a hostile file's numbers may exceed them. */
+#define LAYOUT_MAX_ROWS  ((uint64_t)1 << 62)
 #define LAYOUT_MAX_PAIRS ((uint64_t)1 << 56)
 
 /* The layout that was read last: its record, and what that says. */
 struct index_layout_kept {
   uint8_t *bytes;
   size_t num_bytes;
-  int num_keys; /* the configuration's, when it was read */
   int is_good;
   index_layout layout;
 };
@@ -220,6 +214,7 @@ void bloom_index_layout_free(bloom_index *index){
   if( index->layout ) sqlite3_free(index->layout->bytes);
   sqlite3_free(index->layout);
   index->layout = NULL;
+  index->facts.known &= ~(unsigned)INDEX_FACT_LAYOUT;
 }
 
 /* -- The record ----------------------------------------------------------------------------- */
@@ -230,12 +225,13 @@ static void layout_record_key(bloom_record *record, const index_key *key,
                               const index_generation *generation, index_key_layout *of_key,
                               uint64_t slots[2]){
   uint32_t i, num_targets = 0, num_in_layout = 0;
+  uint32_t of_target = 0, of_sources = 0; /* their end_block; 0: there is none */
   bloom_record_u32(record, &of_key->hash_bits);
   bloom_record_u32(record, &of_key->num_runs);
   bloom_record_u64(record, &of_key->number);
   bloom_record_expect(record, of_key->hash_bits<=INDEX_MAX_HASH_BITS
                               && of_key->num_runs<=INDEX_ROOM_RUNS
-                              && (of_key->hash_bits>0)==index_properties_of(key)->has_hash_bits);
+                              && (of_key->hash_bits>0)==bloom_index_has_hashes(key));
   for(i=0; i<of_key->num_runs && record->rc==SQLITE_OK; i++){
     index_run *run = &of_key->runs[i];
     uint32_t role = (uint32_t)run->role;
@@ -249,20 +245,23 @@ static void layout_record_key(bloom_record *record, const index_key *key,
     bloom_record_expect(record, role<=INDEX_RUN_IN_LAYOUT && run->slot<INDEX_NUM_SLOTS
                                 && !(slots[run->slot/64] >> run->slot%64 & 1) && run->end_block>0
                                 && run->end_block<=generation->num_spans << INDEX_SPAN_LG
-                                && run->num_pairs<=LAYOUT_MAX_PAIRS
-                                && (run->last==UINT64_MAX ? role==INDEX_RUN_TARGET
-                                    : run->last<=INDEX_LAST_LIST));
+                                && run->last<INDEX_LAST_LIST);
+    if( run->num_pairs>LAYOUT_MAX_PAIRS ) record->rc = SQLITE_CORRUPT_VTAB;
     if( record->rc!=SQLITE_OK ) return;
     run->role = (index_run_role)role;
     slots[run->slot/64] |= (uint64_t)1 << run->slot%64;
     num_targets += role==INDEX_RUN_TARGET;
     num_in_layout += role==INDEX_RUN_IN_LAYOUT;
+    if( role==INDEX_RUN_TARGET ) of_target = run->end_block;
+    if( role==INDEX_RUN_SOURCE && run->end_block>of_sources ) of_sources = run->end_block;
     if( role!=INDEX_RUN_IN_LAYOUT ) continue;
     bloom_record_u32(record, &run->row_bytes);
     bloom_record_expect(record, run->row_bytes<=BLOOM_ENTRIES_ROW_BYTES);
     bloom_record_view(record, &run->row, run->row_bytes);
   }
-  bloom_record_expect(record, num_targets<=1 && num_in_layout<=(of_key->hash_bits>0 ? 1u : 0u));
+  bloom_record_expect(record, num_targets<=1 && (of_target>0)==(of_sources>0)
+                              && of_target>=of_sources
+                              && num_in_layout<=(of_key->hash_bits>0 ? 1u : 0u));
 }
 
 /* Reads or writes a layout. */
@@ -282,8 +281,8 @@ static void layout_record(bloom_record *record, const index_config *config, inde
   bloom_record_u32(record, &num_generations);
   bloom_record_i64(record, &layout->bound);
   bloom_record_expect(record, magic==LAYOUT_MAGIC && num_keys==(uint32_t)config->num_keys
-                              && num_generations>=1 && num_generations<=INDEX_MAX_GENERATIONS
-                              && layout->num_rows<=LAYOUT_MAX_ROWS);
+                              && num_generations>=1 && num_generations<=INDEX_MAX_GENERATIONS);
+  if( layout->num_rows>LAYOUT_MAX_ROWS ) record->rc = SQLITE_CORRUPT_VTAB;
   if( record->rc!=SQLITE_OK ) return;
   layout->has_covered = (int)(has_covered & 1);
   layout->num_generations = (int)num_generations;
@@ -320,15 +319,15 @@ static int layout_take_bytes(bloom_index *index, const void *bytes, size_t num_b
     kept = index->layout = bloom_malloc_zeros(sizeof(*kept));
     if( kept==NULL ) return SQLITE_NOMEM;
   }
-  if( kept->bytes && num_bytes==kept->num_bytes && memcmp(bytes, kept->bytes, num_bytes)==0
-     && kept->num_keys==index->config.num_keys ) return SQLITE_OK;
+  if( kept->bytes && num_bytes==kept->num_bytes && memcmp(bytes, kept->bytes, num_bytes)==0 ){
+    return SQLITE_OK;
+  }
   copy = sqlite3_malloc64(num_bytes + 1);
   if( copy==NULL ) return SQLITE_NOMEM;
   memcpy(copy, bytes, num_bytes);
   sqlite3_free(kept->bytes);
   kept->bytes = copy;
   kept->num_bytes = num_bytes;
-  kept->num_keys = index->config.num_keys;
   memset(&kept->layout, 0, sizeof(kept->layout));
   record = bloom_record_open(copy, num_bytes);
   layout_record(&record, &index->config, &kept->layout);
@@ -342,6 +341,7 @@ int bloom_index_layout_read(bloom_index *index, const index_layout **layout){
   int is_good = 0, rc;
   *layout = NULL;
   if( index->facts.known & INDEX_FACT_LAYOUT ){
+    assert( index->layout->is_good );
     *layout = &index->layout->layout;
     index->number = (*layout)->number;
     return SQLITE_OK;
@@ -391,10 +391,32 @@ int bloom_index_state_insert(bloom_index *index){
                        index->schema, index->name);
 }
 
+#ifndef NDEBUG
+/* Returns 1 if a layout that is read from bytes is written as these, or memory fails. */
+static int layout_reads_back(sqlite3_str *written, const index_config *config){
+  const uint8_t *bytes = (const uint8_t *)sqlite3_str_value(written);
+  const size_t num_bytes = (size_t)sqlite3_str_length(written);
+  bloom_record from = {.next = bytes, .end = bytes + num_bytes}, to = bloom_record_new();
+  index_layout *layout = bloom_malloc_zeros(sizeof(*layout));
+  int is_same = 1;
+  if( layout && sqlite3_str_errcode(written)==SQLITE_OK ){
+    layout_record(&from, config, layout);
+    layout_record(&to, config, layout);
+    is_same = sqlite3_str_errcode(to.out)!=SQLITE_OK
+      || (from.rc==to.rc && (size_t)sqlite3_str_length(to.out)==num_bytes
+          && memcmp(bytes, sqlite3_str_value(to.out), num_bytes)==0);
+  }
+  sqlite3_free(sqlite3_str_finish(to.out));
+  sqlite3_free(layout);
+  return is_same;
+}
+#endif
+
 int bloom_index_layout_write(bloom_index *index, index_layout *layout){
   bloom_record record = bloom_record_new();
   int rc;
   layout_record(&record, &index->config, layout);
+  assert( layout_reads_back(record.out, &index->config) );
   rc = state_write(&record, index, "UPDATE \"%w\".\"%w_state\" SET layout = ?1, covered = ?2",
                    layout->has_covered ? &layout->covered : NULL);
   if( rc==SQLITE_OK ) index->number = layout->number;

@@ -43,9 +43,10 @@ uint32_t bloom_index_spans_find(const index_spans *spans, uint32_t shift, sqlite
   return first;
 }
 
-/* Appends a span, which is not there yet. */
+/* Appends a span. */
 static int spans_append(index_spans *spans, index_span span){
   const uint32_t at = bloom_index_spans_find(spans, span.shift, span.key);
+  assert( span.shift<=63 && spans->num_spans<=INDEX_MAX_SPANS );
   if( spans->num_spans==INDEX_MAX_SPANS ) return SQLITE_FULL;
   if( BLOOM_GROW(spans->list, spans->num_spans, spans->max_list)
    || BLOOM_GROW(spans->by_key, spans->num_spans, spans->max_by_key) ) return SQLITE_NOMEM;
@@ -64,6 +65,7 @@ int bloom_index_spans_read(bloom_index *index, const index_layout *layout,
   index_spans *spans = *result = index->spans[generation->place];
   sqlite3_stmt *rows;
   int rc;
+  assert( generation->place<INDEX_MAX_GENERATIONS && generation->num_spans<=INDEX_MAX_SPANS );
   if( spans && spans->hash==generation->spans_hash && spans->num_spans==generation->num_spans
      && spans->shift==generation->shift ) return SQLITE_OK;
   if( spans==NULL ){
@@ -110,23 +112,33 @@ static int spans_is(const index_spans *spans, uint32_t number, index_span wanted
   return spans->list[number].key==wanted.key && spans->list[number].shift==wanted.shift;
 }
 
+/* Returns the number of a span; UINT32_MAX: it is not there. */
+static uint32_t spans_number(const index_spans *spans, index_span wanted){
+  const uint32_t newest = spans->num_spans - 1; /* mostly it is this one */
+  uint32_t at;
+  assert( spans->num_spans>0 );
+  if( spans_is(spans, newest, wanted) ) return newest;
+  at = bloom_index_spans_find(spans, wanted.shift, wanted.key);
+  return at<spans->num_spans && spans_is(spans, spans->by_key[at], wanted) ? spans->by_key[at]
+    : UINT32_MAX;
+}
+
 int bloom_index_spans_divide(index_spans *spans, sqlite3_int64 id, uint32_t shift){
-  return spans_append(spans, spans_key_of(id, shift));
+  const index_span span = spans_key_of(id, shift);
+  assert( spans_number(spans, span)==UINT32_MAX );
+  return spans_append(spans, span);
 }
 
 int bloom_index_spans_has(const index_spans *spans, sqlite3_int64 id, uint32_t *block){
   uint64_t left = spans->shifts;
   for(; left>0; left&=left - 1){
     const uint32_t shift = bloom_num_low_zeros64(left);
-    const index_span wanted = spans_key_of(id, shift);
-    uint32_t number = spans->num_spans - 1; /* mostly it is the newest one */
-    if( !spans_is(spans, number, wanted) ){
-      const uint32_t at = bloom_index_spans_find(spans, shift, wanted.key);
-      if( at==spans->num_spans || !spans_is(spans, spans->by_key[at], wanted) ) continue;
-      number = spans->by_key[at];
-    }
+    const uint32_t number = spans_number(spans, spans_key_of(id, shift));
+    if( number==UINT32_MAX ) continue;
     *block = number << INDEX_SPAN_LG
       | ((uint32_t)bloom_index_block_of(id, shift) & ((1u << INDEX_SPAN_LG) - 1));
+    assert( bloom_index_block_first(spans, *block)<=id
+            && id<=bloom_index_block_last(spans, *block) );
     return 1;
   }
   return 0;
@@ -136,8 +148,10 @@ int bloom_index_spans_add(index_spans *spans, sqlite3_int64 id, uint32_t *block)
   int rc;
   if( bloom_index_spans_has(spans, id, block) ) return SQLITE_OK;
   rc = spans_append(spans, spans_key_of(id, spans->shift));
-  if( rc==SQLITE_OK ) bloom_index_spans_has(spans, id, block);
-  return rc;
+  if( rc!=SQLITE_OK ) return rc;
+  bloom_index_spans_has(spans, id, block);
+  assert( *block>>INDEX_SPAN_LG==spans->num_spans - 1 );
+  return SQLITE_OK;
 }
 
 int bloom_index_spans_write(bloom_index *index, index_generation *generation){
@@ -146,7 +160,7 @@ int bloom_index_spans_write(bloom_index *index, index_generation *generation){
   uint32_t row = num_written/INDEX_SPANS_PER_ROW, i;
   sqlite3_stmt *write = NULL;
   int rc;
-  assert( spans && num_written<=spans->num_spans );
+  assert( spans && num_written<=spans->num_spans && spans->shift==generation->shift );
   generation->num_spans = spans->num_spans;
   generation->spans_hash = spans->hash;
   if( num_written==spans->num_spans ) return SQLITE_OK;
@@ -192,6 +206,8 @@ static int run_load(index_run_reader *reader, const index_run *run, uint64_t wan
   size_t num_bytes = run->row_bytes;
   sqlite3_stmt *select = NULL;
   int rc = SQLITE_ROW;
+  assert( wanted<=run->last && run->last<INDEX_LAST_LIST && run->slot<INDEX_NUM_SLOTS );
+  assert( (run->role==INDEX_RUN_IN_LAYOUT)==(run->row!=NULL) );
   reader->run = NULL;
   if( run->role!=INDEX_RUN_IN_LAYOUT ){
     rc = bloom_index_statement_take(index, INDEX_USE_ENTRIES + reader->key, &select,
@@ -243,8 +259,9 @@ static uint64_t run_first(const index_key_layout *key, const index_run *run){
 
 int bloom_index_run_seek(index_run_reader *reader, const index_run *run, uint64_t wanted){
   const uint64_t first = run_first(reader->of_key, run);
+  assert( run>=reader->of_key->runs && run<reader->of_key->runs + reader->of_key->num_runs );
   if( wanted<first ) wanted = first;
-  if( run->last==UINT64_MAX || wanted>run->last ){
+  if( wanted>run->last ){
     reader->row.num_blocks = 0;
     return SQLITE_OK;
   }
@@ -253,14 +270,17 @@ int bloom_index_run_seek(index_run_reader *reader, const index_run *run, uint64_
     const int rc = run_load(reader, run, wanted);
     if( rc!=SQLITE_OK ) return rc;
   }
-  return bloom_entries_seek(&reader->row, wanted)==1 ? SQLITE_OK : SQLITE_CORRUPT_VTAB;
+  if( bloom_entries_seek(&reader->row, wanted)!=1 ) return SQLITE_CORRUPT_VTAB;
+  assert( reader->row.id>=wanted && reader->row.id<=run->last );
+  return SQLITE_OK;
 }
 
 /* -- Writing -------------------------------------------------------------------------------- */
 
 int bloom_index_run_delete(bloom_index *index, int key, uint32_t slot, uint64_t first,
                            uint64_t last){
-  assert( slot<INDEX_NUM_SLOTS && first<=last );
+  assert( key>=0 && key<index->config.num_keys && !index->config.keys[key].is_range );
+  assert( slot<INDEX_NUM_SLOTS && first<=last && last<=INDEX_LAST_LIST );
   return bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_entries%d\" WHERE rowid BETWEEN"
                        " %lld AND %lld", index->schema, index->name, key + 1,
                        (sqlite3_int64)bloom_entries_rowid(slot, first),
@@ -285,6 +305,7 @@ int bloom_index_run_drop(const index_column *column, const index_run *run){
 
 int bloom_index_run_add(const index_column *column, uint32_t end_block, index_run **run){
   uint32_t slot = 0;
+  assert( end_block>0 && end_block<=BLOOM_ENTRIES_MAX_BLOCKS );
   *run = NULL;
   if( column->of_key->num_runs==INDEX_ROOM_RUNS ) return SQLITE_CORRUPT_VTAB;
   while( slot<INDEX_NUM_SLOTS
@@ -327,22 +348,40 @@ typedef struct run_writer {
   const index_column *column;
   index_run *run;
   sqlite3_stmt *insert;
+  uint64_t num_pairs; /* entries in the row at hand */
   bloom_entries_writer entries;
   uint8_t bytes[BLOOM_ENTRIES_ROW_BYTES];
 } run_writer;
 
-/* Writes the row at hand. */
+#ifndef NDEBUG
+/* Returns how many entries a reader finds in the bytes of a row. */
+static uint64_t run_count_row(const run_writer *writer, size_t num_bytes, uint64_t rowid){
+  uint64_t bits[INDEX_SEGMENT_WORDS], num_pairs = 0;
+  bloom_entries_row row;
+  if( !bloom_entries_open(&row, writer->bytes, num_bytes, writer->run->number, rowid) ) return 0;
+  while( bloom_entries_next(&row)==1 && bloom_entries_read_bits(&row, bits)>0 ){
+    num_pairs += row.num_blocks;
+  }
+  return num_pairs;
+}
+#endif
+
+/* Writes the row at hand, which has a list. */
 static int run_write_row(run_writer *writer, int is_last){
   const index_column *column = writer->column;
-  const index_key_layout *keys = column->layout->generations[0].keys;
+  const index_config *config = &column->index->config;
   index_run *run = writer->run;
   uint64_t rowid;
   const size_t num_bytes = bloom_entries_writer_finish(&writer->entries, run->number, run->slot,
                                                        writer->bytes, &rowid);
   size_t num_columns = 0; /* of keys: all of them have the same share of the layout */
   int i, rc;
+  assert( run->last==UINT64_MAX || run->last<(rowid & BLOOM_ENTRIES_ID_MASK) );
+  assert( run_count_row(writer, num_bytes, rowid)==writer->num_pairs );
   run->last = rowid & BLOOM_ENTRIES_ID_MASK;
-  for(i=0; i<column->index->config.num_keys; i++) num_columns += keys[i].hash_bits>0 ? 1 : 0;
+  run->num_pairs += writer->num_pairs;
+  writer->num_pairs = 0;
+  for(i=0; i<config->num_keys; i++) num_columns += bloom_index_has_hashes(&config->keys[i]) ? 1 : 0;
   if( is_last && run->num_rows==0 && column->row
    && num_bytes*num_columns<=INDEX_LAYOUT_ROW_BYTES ){
     memcpy(column->row, writer->bytes, num_bytes);
@@ -365,41 +404,37 @@ int bloom_index_run_write(const index_column *column, index_run *run, uint64_t m
                           int *is_finished){
   const uint32_t num_segments = bloom_entries_num_segments(run->end_block);
   const uint64_t end_token = INDEX_LAST_LIST/num_segments; /* ids of tokens below have 56 bits */
+  const uint64_t pairs_before = run->num_pairs;
   bloom_index *index = column->index;
   run_writer *writer = sqlite3_malloc64(sizeof(*writer));
-  uint64_t num_written = 0, num_pending = 0; /* entries in written rows, and in the one at hand */
   index_entry_list list;
   int is_found = 1, rc;
   if( writer==NULL ) return SQLITE_NOMEM;
   writer->column = column;
   writer->run = run;
+  writer->num_pairs = 0;
   bloom_entries_writer_begin(&writer->entries, run->end_block, run->last, mean_gap);
   rc = bloom_sql_prepare(index->connection, &writer->insert, "INSERT INTO"
                          " \"%w\".\"%w_entries%d\"(rowid, data) VALUES (?1, ?2)", index->schema,
                          index->name, column->key + 1);
-  while( rc==SQLITE_OK && num_written<max_pairs
+  while( rc==SQLITE_OK && run->num_pairs - pairs_before<max_pairs
         && (rc = next(source, &list, &is_found))==SQLITE_OK && is_found ){
     const uint64_t id = list.token*num_segments + list.segment;
-    /* A hostile layout may have a target with fewer blocks than its sources. */
-    if( list.token>=end_token || list.segment*BLOOM_SEGMENT_BLOCKS
-                                 + list.blocks[list.num_blocks-1]>=run->end_block ){
+    assert( list.num_blocks>0 && list.segment*BLOOM_SEGMENT_BLOCKS
+                                 + list.blocks[list.num_blocks-1]<run->end_block );
+    if( list.token>=end_token ){ /* of a hostile row */
       rc = SQLITE_CORRUPT_VTAB;
       break;
     }
     if( !bloom_entries_writer_add(&writer->entries, id, list.blocks, list.num_blocks) ){
       rc = run_write_row(writer, 0);
       bloom_entries_writer_add(&writer->entries, id, list.blocks, list.num_blocks);
-      num_written += num_pending;
-      num_pending = 0;
     }
-    num_pending += list.num_blocks;
+    writer->num_pairs += list.num_blocks;
   }
   *is_finished = rc==SQLITE_OK && !is_found;
-  if( *is_finished && num_pending>0 ){
-    rc = run_write_row(writer, 1);
-    num_written += num_pending;
-  }
-  run->num_pairs += num_written;
+  if( *is_finished && writer->num_pairs>0 ) rc = run_write_row(writer, 1);
+  assert( rc!=SQLITE_OK || *is_finished || run->num_pairs - pairs_before>=max_pairs );
   sqlite3_finalize(writer->insert);
   sqlite3_free(writer);
   return rc;
@@ -416,6 +451,7 @@ int bloom_index_run_write(const index_column *column, index_run *run, uint64_t m
 
 int bloom_index_blocks_make(index_block_set *set, uint32_t num_spans){
   const size_t num_blocks = (size_t)num_spans << INDEX_SPAN_LG;
+  assert( num_spans<=INDEX_MAX_SPANS );
   set->num_segments = (uint32_t)((num_blocks + BLOOM_SEGMENT_BLOCKS - 1) / BLOOM_SEGMENT_BLOCKS);
   set->segments = bloom_malloc_zeros(((uint64_t)set->num_segments + 1) * sizeof(*set->segments));
   return set->segments ? SQLITE_OK : SQLITE_NOMEM;
@@ -438,6 +474,7 @@ static uint64_t *blocks_segment(index_block_set *set, uint32_t segment){
 }
 
 int bloom_index_blocks_add_all(index_block_set *set, uint32_t first, uint32_t last){
+  assert( first<=last );
   for(; first<=last; first++){
     uint64_t *bits = blocks_segment(set, first/BLOOM_SEGMENT_BLOCKS);
     if( bits==NULL ) return SQLITE_NOMEM;
@@ -493,6 +530,9 @@ static int look_up_range(index_run_reader *reader, const index_run *run, index_t
   const uint64_t end = (tokens.first + tokens.num_tokens) * num_segments;
   uint64_t id = tokens.first * num_segments;
   uint32_t segment = 0, i;
+  assert( num_segments<=result->num_segments );
+  assert( within==NULL || within->num_segments==result->num_segments );
+  assert( tokens.num_tokens>0 && tokens.first + tokens.num_tokens<=INDEX_END_TOKEN );
   for(; id<end; id++, segment=(segment + 1)%num_segments){
     uint64_t bits[INDEX_SEGMENT_WORDS], any = 0, *all;
     int rc;
@@ -520,6 +560,7 @@ int bloom_index_look_up(bloom_index *index, const index_generation *generation, 
   uint32_t i;
   size_t j;
   int rc = SQLITE_OK;
+  assert( key>=0 && key<index->config.num_keys && !index->config.keys[key].is_range );
   if( reader==NULL ) return SQLITE_NOMEM;
   *reader = (index_run_reader){.index = index, .of_key = of_key, .key = key};
   for(i=0; i<of_key->num_runs && rc==SQLITE_OK; i++){

@@ -23,6 +23,7 @@
 /* The bits of a key's token: with a block's number, of 28 bits, it has 64 bits at most. */
 #define INDEX_MIN_HASH_BITS 20
 #define INDEX_MAX_HASH_BITS 36
+#define INDEX_END_TOKEN     ((uint64_t)1 << INDEX_MAX_HASH_BITS)
 
 /* Each run of a column has a slot of its own, the first byte of its rowids in NAME_entriesN. */
 #define INDEX_NUM_SLOTS 127
@@ -150,8 +151,8 @@ int bloom_index_spans_add(index_spans *spans, sqlite3_int64 id, uint32_t *block)
 /* Returns 1 if a span has an id, and sets *block to the number of its block. */
 int bloom_index_spans_has(const index_spans *spans, sqlite3_int64 id, uint32_t *block);
 
-/* Adds a span of smaller blocks that has an id.  All merged rows that it has must be merged
-** again. */
+/* Adds a span of smaller blocks that has an id, where there is none yet.  All merged rows that it
+** has must be merged again. */
 int bloom_index_spans_divide(index_spans *spans, sqlite3_int64 id, uint32_t shift);
 
 /* Returns the place in by_key[] of the first span with this shift whose key is `key` or more, or of
@@ -273,7 +274,7 @@ void bloom_index_blocks_free(index_block_set *set);
 int bloom_index_blocks_add_all(index_block_set *set, uint32_t first, uint32_t last);
 uint64_t bloom_index_blocks_count(const index_block_set *set);
 
-/* Adds the blocks of another set, which is only to be freed then. */
+/* Adds the blocks of another set, which the caller can then only free. */
 void bloom_index_blocks_unite(index_block_set *set, index_block_set *other);
 
 /* Returns the first block of the set from `block` on; UINT32_MAX: there is none. */

@@ -24,6 +24,8 @@
 
 /* -- Several runs as one --------------------------------------------------------------------- */
 
+_Static_assert(INDEX_ROOM_RUNS<=64, "a number has a bit for each run");
+
 typedef struct union_run {
   uint64_t token; /* of the list at hand; UINT64_MAX: there is none */
   index_run_reader reader;
@@ -77,6 +79,7 @@ static void union_unite(index_entry_list *list, const uint16_t *blocks, uint32_t
   do{
     const uint32_t a = i<list->num_blocks ? list->blocks[i] : UINT32_MAX;
     const uint32_t b = j<num_blocks ? blocks[j] : UINT32_MAX;
+    assert( num<BLOOM_SEGMENT_BLOCKS );
     all[num++] = (uint16_t)(a<b ? a : b);
     i += a<=b;
     j += b<=a;
@@ -112,6 +115,7 @@ int bloom_index_union_next(void *source, index_entry_list *list, int *is_found){
     if( is_first ) list->num_blocks = (uint32_t)num_blocks;
     else union_unite(list, blocks, (uint32_t)num_blocks);
     rc = union_step(run);
+    assert( run->token>=list->token );
   }
   return rc;
 }
@@ -127,6 +131,7 @@ static int join_go_on(const index_column *column, uint64_t taken, index_run *tar
   uint32_t num_left = 0, i;
   index_union *lists;
   int is_finished = 0, rc = bloom_index_union_start(&lists, column->index, column->key, key, taken);
+  assert( taken!=0 && !(taken >> (target - key->runs) & 1) );
   for(i=0; i<key->num_runs; i++){
     if( !(taken >> i & 1) ) continue;
     all_pairs += key->runs[i].num_pairs;
@@ -138,7 +143,7 @@ static int join_go_on(const index_column *column, uint64_t taken, index_run *tar
   }
   sqlite3_free(lists);
   if( rc!=SQLITE_OK || !is_finished ) return rc;
-  if( target->last==UINT64_MAX ) return SQLITE_CORRUPT_VTAB; /* no source has a list */
+  assert( target->last!=UINT64_MAX ); /* each source has a list */
   target->role = INDEX_RUN_PLAIN;
   for(i=0; i<key->num_runs; i++){
     const index_run run = key->runs[i];
@@ -195,7 +200,7 @@ int bloom_index_join(const index_column *column, uint64_t num_merged){
   if( spread>=0 ){
     target = &key->runs[spread];
     for(i=0; i<key->num_runs; i++) taken |= (uint64_t)(key->runs[i].role==INDEX_RUN_SOURCE) << i;
-    /* A merge that failed may have left rows behind the last one.  UINT64_MAX + 1 is 0. */
+    /* A merge that failed may have left rows behind the target's last one. */
     rc = bloom_index_run_delete(column->index, column->key, target->slot, target->last + 1,
                                 INDEX_LAST_LIST);
     if( rc==SQLITE_OK ) rc = join_go_on(column, taken, target, max_pairs);

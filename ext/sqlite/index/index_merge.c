@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* Blocks, tokens and lists are chosen again when so many times as many rows were merged as there
-** were when they were chosen. */
+/* Blocks, tokens and lists are chosen again once there are so many times the rows that there were
+** when they were chosen. */
 #define MERGE_GROWTH 2.5
 
 /* They are chosen again earlier if there is more than one span for so many rows: then most blocks
@@ -15,7 +15,7 @@
 #define MERGE_ROWS_OF_SPAN 32
 #define MERGE_GROWTH_OF_SPANS 1.25
 
-/* A block that has so many times as many rows as others is divided into so many. */
+/* A block with so many times the rows of others is divided into as many. */
 #define MERGE_PARTS 8
 
 /* A rebuild is spread over several merges.  Each merges so many rows again for each row that it
@@ -28,6 +28,7 @@
 /* One column of a generation. */
 typedef struct merge_key {
   index_pairs pairs;
+  index_zone_merge *zones;  /* of a RANGE column, which has no entries; else NULL */
   uint64_t num_written;     /* entries that the merge wrote */
   uint8_t *row;             /* room for the row of its run in the layout; of texts and zones NULL */
 } merge_key;
@@ -65,11 +66,9 @@ static int merge_flush_key(index_merge_state *merge, int generation, int number,
   merge_key *key = &of->keys[number];
   const int in_layout = bloom_index_run_find(of_key, INDEX_RUN_IN_LAYOUT);
   index_run *run;
-  int ignored, rc = SQLITE_OK;
-  switch( merge->index->config.keys[number].kind ){
-    case INDEX_KEY_HASHES: case INDEX_KEY_TEXTS: case INDEX_KEY_REGEXP: break;
-    case INDEX_KEY_ZONES: return bloom_index_zones_write(key->pairs.zones);
-  }
+  int is_finished, rc = SQLITE_OK;
+  assert( of->spans->num_spans>=merge->layout.generations[generation].num_spans );
+  if( key->zones ) return bloom_index_zones_write(key->zones);
   if( bloom_index_pairs_bytes(&key->pairs)==0 ) return SQLITE_OK;
   if( in_layout>=0 ){
     /* Its entries become part of the new run. */
@@ -83,7 +82,8 @@ static int merge_flush_key(index_merge_state *merge, int generation, int number,
   if( rc!=SQLITE_OK ) return rc;
   if( is_last ) column.row = key->row;
   rc = bloom_index_run_write(&column, run, bloom_index_pairs_mean_gap(&key->pairs, end_block),
-                             UINT64_MAX, bloom_index_pairs_next, &key->pairs, &ignored);
+                             UINT64_MAX, bloom_index_pairs_next, &key->pairs, &is_finished);
+  assert( rc!=SQLITE_OK || (is_finished && bloom_index_pairs_bytes(&key->pairs)==0) );
   if( run->role!=INDEX_RUN_IN_LAYOUT ) key->num_written += run->num_pairs;
   return rc;
 }
@@ -114,10 +114,13 @@ static int merge_add_entries(index_merge_state *merge, int generation, uint32_t 
   const bloom_index *index = merge->index;
   merge_generation *of = &merge->generations[generation];
   int i, rc = SQLITE_OK;
+  assert( block>>INDEX_SPAN_LG<of->spans->num_spans );
   for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
     merge_key *key = &of->keys[i];
     const size_t before = bloom_index_pairs_bytes(&key->pairs);
-    rc = bloom_index_pairs_add(&key->pairs, block, sqlite3_column_value(row, i + 1), NULL);
+    sqlite3_value *value = sqlite3_column_value(row, i + 1);
+    rc = key->zones ? bloom_index_zones_add(key->zones, block, value)
+      : bloom_index_pairs_add(&key->pairs, block, value);
     merge->num_bytes += bloom_index_pairs_bytes(&key->pairs) - before;
   }
   if( rc==SQLITE_OK && merge->num_bytes>=INDEX_MAX_BYTES ) rc = merge_flush(merge, 0);
@@ -159,6 +162,7 @@ static int merge_look_before(index_merge_state *merge, int generation, sqlite3_i
                              " %lld", name, index->schema, index->columns.name, name, id, name,
                              (sqlite3_int64)MERGE_PARTS
                              * merge->layout.generations[generation].block_rows);
+  assert( of->num_in_block==0 );
   while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, rows))==SQLITE_ROW ){
     const sqlite3_int64 before = sqlite3_column_int64(rows, 0);
     /* Rows of the other generation, and changed ones that are not merged, need not have a span. */
@@ -195,13 +199,14 @@ static int merge_add_next(index_merge_state *merge, int generation, sqlite3_int6
   }else if( last_shift<shift && ((uint64_t)id - (uint64_t)of->last_id)>>last_shift==0 ){
     shift = last_shift;
   }
-  /* Numbers that are left are for other ids. */
+  /* Half of the numbers are for ids that have no block. */
   if( shift<block_shift && spans->num_spans<INDEX_MAX_SPANS/2 ){
     rc = merge_divide(merge, generation, id, shift);
     is_same = 0;
   }
   if( rc==SQLITE_OK ) rc = bloom_index_spans_add(of->spans, id, &block);
   if( rc!=SQLITE_OK ) return rc;
+  assert( !is_same || block==of->block );
   if( !is_same ){
     of->block = block;
     of->first_id = id;
@@ -261,6 +266,7 @@ static int merge_rows_from(index_merge_state *merge, sqlite3_int64 first, sqlite
                            int is_again, int *are_all){
   sqlite3_stmt *rows = NULL;
   int rc = bloom_index_source_rows(merge->index, &rows, is_again ? "BETWEEN ?1 AND ?2" : ">= ?1");
+  assert( max_rows>0 && (!is_again || merge->layout.num_generations==2) );
   if( rc==SQLITE_OK ) rc = sqlite3_bind_int64(rows, 1, first);
   if( rc==SQLITE_OK && is_again ) rc = sqlite3_bind_int64(rows, 2, merge->layout.covered);
   merge->generations[is_again].num_in_block = 0; /* changed rows were elsewhere */
@@ -283,6 +289,7 @@ static int merge_open_generation(index_merge_state *merge, int number, const ind
   index_generation *generation = &merge->layout.generations[number];
   merge_generation *of = &merge->generations[number];
   int i, rc;
+  assert( number<merge->layout.num_generations );
   if( choice ){
     memset(generation, 0, sizeof(*generation));
     generation->place = number==1 && merge->layout.generations[0].place==0;
@@ -292,19 +299,26 @@ static int merge_open_generation(index_merge_state *merge, int number, const ind
     generation->num_built = choice->num_rows;
     generation->spans_hash = bloom_mix64(merge->layout.number + generation->place);
   }
+  assert( number==0 || generation->place!=merge->layout.generations[0].place );
   rc = bloom_index_spans_read(index, &merge->layout, generation, &of->spans);
   for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
+    const int has_hashes = bloom_index_has_hashes(&index->config.keys[i]);
     index_key_layout *of_key = &generation->keys[i];
     merge_key *key = &of->keys[i];
+    assert( choice==NULL || (choice->lists[i]!=NULL)==index->config.keys[i].is_like );
     if( choice && choice->lists[i] ){
       rc = bloom_index_lists_write(index, generation, i, choice->lists[i]);
-    }else if( choice && index_properties_of(&index->config.keys[i])->has_hash_bits ){
+    }else if( choice && has_hashes ){
       of_key->hash_bits = choice->hash_bits;
     }else if( choice ){
       sqlite3_randomness(sizeof(of_key->number), &of_key->number);
     }
-    if( rc==SQLITE_OK ) rc = bloom_index_pairs_start(&key->pairs, index, generation, i);
-    if( rc==SQLITE_OK && of_key->hash_bits>0 ){
+    if( rc==SQLITE_OK ){
+      rc = index->config.keys[i].is_range
+        ? bloom_index_zones_start(index, generation, i, &key->zones)
+        : bloom_index_pairs_start(&key->pairs, index, generation, i);
+    }
+    if( rc==SQLITE_OK && has_hashes ){
       const int in_layout = bloom_index_run_find(of_key, INDEX_RUN_IN_LAYOUT);
       index_run *run = in_layout>=0 ? &of_key->runs[in_layout] : NULL;
       key->row = sqlite3_malloc64(BLOOM_ENTRIES_ROW_BYTES);
@@ -335,13 +349,10 @@ static int merge_finish(index_merge_state *merge){
                        index->schema, index->name, merge->done_until);
   }
   for(key=0; key<index->config.num_keys && rc==SQLITE_OK; key++){
-    const uint32_t place = merge->before.generations[0].place;
-    switch( index->config.keys[key].kind ){
-      case INDEX_KEY_HASHES: case INDEX_KEY_TEXTS: case INDEX_KEY_REGEXP:
-        rc = bloom_index_garbage_delete(index, &merge->before, layout, key);
-        break;
-      case INDEX_KEY_ZONES:
-        if( place!=layout->generations[0].place ) rc = bloom_index_zones_delete(index, key, place);
+    if( !index->config.keys[key].is_range ){
+      rc = bloom_index_garbage_delete(index, &merge->before, layout, key);
+    }else if( merge->before.generations[0].place!=layout->generations[0].place ){
+      rc = bloom_index_zones_delete(index, key, merge->before.generations[0].place);
     }
   }
   return rc;
@@ -364,7 +375,7 @@ static int merge_is_rebuild_due(index_merge_state *merge, index_choice *choice, 
   *is_due = choice->shift!=generation->shift
       || MERGE_GROWTH*(double)choice->num_rows<(double)generation->num_rows;
   for(i=0; i<index->config.num_keys; i++){
-    *is_due |= (choice->lists[i] && generation->num_rows<INDEX_FEW_ROWS)
+    *is_due |= (index->config.keys[i].is_like && generation->num_rows<INDEX_FEW_ROWS)
       || (generation->keys[i].hash_bits>0
           && choice->hash_bits>generation->keys[i].hash_bits + 1);
   }
@@ -399,7 +410,7 @@ static int merge_take_rows(index_merge_state *merge, sqlite3_int64 max_rows){
   }
   if( rc!=SQLITE_OK || !(are_all || layout->bound>=layout->covered) ) return rc;
   rc = merge_flush(merge, 0);
-  /* The second one has all rows.  Of the first, those go that the layout on disk does not name. */
+  /* The second one has all rows.  Runs of the first go, unless the layout on disk names them. */
   for(key=0; key<merge->index->config.num_keys; key++){
     const index_column column = merge_column(merge, 0, key);
     for(i=0; i<column.of_key->num_runs && rc==SQLITE_OK; i++){
@@ -437,6 +448,7 @@ int bloom_index_merge_core(bloom_index *index, const index_layout *before, sqlit
     rc = merge_open_generation(merge, i, i==0 && !before->has_covered ? &choice : NULL);
   }
   if( rc==SQLITE_OK ) rc = merge_is_rebuild_due(merge, &choice, &is_due);
+  assert( !is_due || layout->num_generations==1 );
   if( is_due ){
     *wants_rebuild = max_rows==INDEX_MERGE_ALL || layout->num_rows<INDEX_FEW_ROWS;
     if( !*wants_rebuild ){
@@ -458,6 +470,7 @@ int bloom_index_merge_core(bloom_index *index, const index_layout *before, sqlit
   merge_keep_words(merge, rc);
   for(i=0; i<INDEX_MAX_GENERATIONS; i++){
     for(key=0; key<index->config.num_keys; key++){
+      sqlite3_free(merge->generations[i].keys[key].zones);
       sqlite3_free(merge->generations[i].keys[key].row);
       bloom_index_pairs_free(&merge->generations[i].keys[key].pairs);
     }

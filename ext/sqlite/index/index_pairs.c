@@ -16,7 +16,8 @@
 #define PAIRS_FEW 4096
 #define PAIRS_DIGIT_BITS 12
 
-/* A chain of chunks: 4 bytes, the place of the next one, and 60 of gaps, 7 bits each. */
+/* A chain is made of chunks: the place of the next one, 4 bytes, and 60 bytes of gaps, 7 bits in
+** each. */
 #define PAIRS_CHUNK_BYTES 64
 typedef struct index_gaps {
   uint32_t first, end; /* places in chunks: of the first chunk, and behind the last gap; or 0 */
@@ -28,11 +29,8 @@ int bloom_index_pairs_start(index_pairs *pairs, bloom_index *index,
   int rc;
   *pairs = (index_pairs){.key = &index->config.keys[key],
                          .hash_bits = generation->keys[key].hash_bits};
-  if( pairs->key->kind==INDEX_KEY_ZONES ){
-    pairs->zones = bloom_index_zones_new(index, generation, key);
-    return pairs->zones ? SQLITE_OK : SQLITE_NOMEM;
-  }
-  if( !index_properties_of(pairs->key)->has_lists ) return SQLITE_OK;
+  assert( !pairs->key->is_range && (pairs->hash_bits>0)==!pairs->key->is_like );
+  if( !pairs->key->is_like ) return SQLITE_OK;
   rc = bloom_index_lists_read(index, generation, key, &pairs->lists);
   if( rc!=SQLITE_OK ) return rc;
   pairs->has = bloom_malloc_zeros((pairs->lists->num_lists/64 + 1) * sizeof(*pairs->has));
@@ -40,7 +38,6 @@ int bloom_index_pairs_start(index_pairs *pairs, bloom_index *index,
 }
 
 void bloom_index_pairs_free(index_pairs *pairs){
-  sqlite3_free(pairs->zones);
   sqlite3_free(pairs->gaps);
   sqlite3_free(pairs->chunks);
   sqlite3_free(pairs->list);
@@ -70,6 +67,7 @@ static int pairs_chain(index_pairs *pairs){
     index_gaps *gaps = &pairs->gaps[pairs->list[i] >> INDEX_PAIR_BLOCK_BITS];
     const uint32_t block = (uint32_t)pairs->list[i] & INDEX_PAIR_BLOCK_MASK;
     uint32_t gap = block - gaps->block; /* modulo 2^32 */
+    assert( pairs->list[i]>>INDEX_PAIR_BLOCK_BITS<pairs->lists->num_lists );
     /* Ids ascend, but spans are numbered as they came, and new rows follow changed ones. */
     pairs->is_unordered |= gaps->end>0 && block<=gaps->block;
     gaps->block = block;
@@ -85,6 +83,7 @@ static int pairs_chain(index_pairs *pairs){
       gap >>= 7;
     }while( gap>0 );
   }
+  assert( pairs->num_bytes<=pairs->max_bytes && pairs->num_bytes<=UINT32_MAX );
   pairs->num_listed = pairs->first_of_block = 0;
   return SQLITE_OK;
 }
@@ -108,7 +107,7 @@ static int pairs_add_text(index_pairs *pairs, uint32_t block, sqlite3_value *val
   size_t num_bytes = 0, num_numbers = 0, i;
   bloom_text reading;
   int rc = SQLITE_OK;
-  assert( pairs->has && block<=INDEX_PAIR_BLOCK_MASK && !pairs->is_taken );
+  assert( pairs->has );
   if( block!=pairs->block ){
     pairs_end_block(pairs);
     if( pairs->num_listed>=INDEX_LISTED_PAIRS ) rc = pairs_chain(pairs);
@@ -121,7 +120,7 @@ static int pairs_add_text(index_pairs *pairs, uint32_t block, sqlite3_value *val
     text = sqlite3_value_text(value);
     num_bytes = text ? (size_t)sqlite3_value_bytes(value) : 0;
   }
-  bloom_text_begin(&reading, text, num_bytes, index_serves(pairs->key, INDEX_EXPRESSION));
+  bloom_text_begin(&reading, text, num_bytes, pairs->key->is_regexp);
   /* A REAL or BLOB has no grams and may match, as may a TEXT without memory: it is always read. */
   if( text==NULL && type!=SQLITE_NULL && !(pairs->has[any/64] >> any%64 & 1) ){
     pairs->has[any/64] |= (uint64_t)1 << any%64;
@@ -137,15 +136,12 @@ static int pairs_add_text(index_pairs *pairs, uint32_t block, sqlite3_value *val
   return rc;
 }
 
-int bloom_index_pairs_add(index_pairs *pairs, uint32_t block, sqlite3_value *value, int *is_found){
+int bloom_index_pairs_add(index_pairs *pairs, uint32_t block, sqlite3_value *value){
   const uint32_t hash_bits = pairs->hash_bits;
   bloom_key_hashes hashes;
   int i, rc;
-  switch( pairs->key->kind ){
-    case INDEX_KEY_HASHES: break;
-    case INDEX_KEY_TEXTS: case INDEX_KEY_REGEXP: return pairs_add_text(pairs, block, value);
-    case INDEX_KEY_ZONES: return bloom_index_zones_add(pairs->zones, block, value, is_found);
-  }
+  assert( block<=INDEX_PAIR_BLOCK_MASK && !pairs->is_taken );
+  if( pairs->lists ) return pairs_add_text(pairs, block, value);
   assert( hash_bits>0 && hash_bits<=INDEX_MAX_HASH_BITS );
   rc = bloom_hashes_of_value(NULL, pairs->key->equality, value, BLOOM_TO_STORE, &hashes);
   if( rc==SQLITE_OK ) rc = pairs_grow(pairs, BLOOM_MAX_KEY_HASHES);
@@ -162,6 +158,7 @@ int bloom_index_pairs_add_run(index_pairs *pairs, const index_column *column, in
   uint32_t i;
   int is_found, rc = bloom_index_union_start(&lists, column->index, column->key, column->of_key,
                                              (uint64_t)1 << run);
+  assert( pairs->lists==NULL && !pairs->is_taken );
   while( rc==SQLITE_OK
         && (rc = bloom_index_union_next(lists, &list, &is_found))==SQLITE_OK && is_found ){
     const uint64_t first = list.token << INDEX_PAIR_BLOCK_BITS
@@ -223,6 +220,7 @@ static int pairs_sort(index_pairs *pairs){
     qsort(pairs->list, pairs->num_listed, sizeof(pairs->list[0]), pairs_compare);
   }
   for(i=0; i<pairs->num_listed; i++){
+    assert( i==0 || pairs->list[num_left-1]<=pairs->list[i] );
     if( i>0 && pairs->list[i]==pairs->list[num_left-1] ) continue;
     pairs->list[num_left++] = pairs->list[i];
   }
@@ -232,11 +230,12 @@ static int pairs_sort(index_pairs *pairs){
 
 /* -- Taking ----------------------------------------------------------------------------------- */
 
-/* Puts the pairs of a chain in the list, in place of others. */
+/* Replaces the pairs in list[] by those of a chain. */
 static int pairs_unchain(index_pairs *pairs, uint32_t token){
   const index_gaps gaps = pairs->gaps[token];
   uint32_t chunk = gaps.first, block = 0, gap = 0, shift = 0;
   pairs->num_listed = pairs->num_taken = 0;
+  assert( gaps.first<=gaps.end && gaps.end<=pairs->num_bytes );
   while( chunk<gaps.end ){
     const int is_last = gaps.end - chunk<=PAIRS_CHUNK_BYTES;
     const uint8_t *next = pairs->chunks + chunk + 4;
@@ -248,6 +247,7 @@ static int pairs_unchain(index_pairs *pairs, uint32_t token){
       gap |= (*next & 0x7fu) << shift;
       shift += 7;
       if( *next>0x7f ) continue;
+      assert( gap>0 || to==pairs->list || pairs->is_unordered );
       block += gap;
       gap = shift = 0;
       *to++ = (uint64_t)token << INDEX_PAIR_BLOCK_BITS | block;
@@ -255,6 +255,7 @@ static int pairs_unchain(index_pairs *pairs, uint32_t token){
     pairs->num_listed = (size_t)(to - pairs->list);
     chunk = is_last ? gaps.end : bloom_load32_le(pairs->chunks + chunk);
   }
+  assert( shift==0 ); /* the last gap is whole */
   return pairs->is_unordered ? pairs_sort(pairs) : SQLITE_OK;
 }
 
@@ -284,9 +285,9 @@ int bloom_index_pairs_next(void *source, index_entry_list *list, int *is_found){
   if( !*is_found ){
     sqlite3_free(pairs->gaps);
     sqlite3_free(pairs->chunks);
-    *pairs = (index_pairs){.key = pairs->key, .zones = pairs->zones, .has = pairs->has,
-                           .hash_bits = pairs->hash_bits, .lists = pairs->lists,
-                           .list = pairs->list, .max_listed = pairs->max_listed};
+    *pairs = (index_pairs){.key = pairs->key, .hash_bits = pairs->hash_bits,
+                           .lists = pairs->lists, .list = pairs->list,
+                           .max_listed = pairs->max_listed, .has = pairs->has};
     return rc;
   }
   next = pairs->list + pairs->num_taken;
@@ -295,6 +296,7 @@ int bloom_index_pairs_next(void *source, index_entry_list *list, int *is_found){
   list->segment = ((uint32_t)pair & INDEX_PAIR_BLOCK_MASK) / BLOOM_SEGMENT_BLOCKS;
   list->num_blocks = 0;
   do{
+    assert( list->num_blocks<BLOOM_SEGMENT_BLOCKS && (list->num_blocks==0 || next[-1]<next[0]) );
     list->blocks[list->num_blocks++] = (uint16_t)(*next++ % BLOOM_SEGMENT_BLOCKS);
   }while( next<pairs->list + pairs->num_listed && *next>>BLOOM_SEGMENT_LG==pair>>BLOOM_SEGMENT_LG );
   pairs->num_taken = (size_t)(next - pairs->list);

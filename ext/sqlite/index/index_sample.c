@@ -51,6 +51,7 @@ typedef struct index_rows {
 /* Returns the id of place i of num_places that are spread over first .. last. */
 static sqlite3_int64 sample_place(const index_rows *rows, uint32_t i, uint32_t num_places){
   const uint64_t range = (uint64_t)rows->last - (uint64_t)rows->first;
+  assert( i<num_places );
   return (sqlite3_int64)((uint64_t)rows->first + range/num_places*i);
 }
 
@@ -123,11 +124,12 @@ static int sample_rows(bloom_index *index, index_rows *rows){
 /* Adds a LIKE column's texts in one block at each place to a sample. */
 static int sample_texts(bloom_index *index, const index_rows *rows, uint32_t shift, int key,
                         uint32_t num_places, bloom_lists_sample *sample){
-  const int is_regexp = index_serves(&index->config.keys[key], INDEX_EXPRESSION);
+  const int is_regexp = index->config.keys[key].is_regexp;
   sqlite3_int64 block = 0;
   sqlite3_stmt *row = NULL;
   uint32_t place;
   int rc = bloom_index_source_rows(index, &row, ">= ?1");
+  assert( index->config.keys[key].is_like && num_places<=BLOOM_LISTS_SAMPLE_BLOCKS );
   bloom_lists_sample_begin(sample);
   for(place=0; place<num_places && rc==SQLITE_OK; place++){
     const sqlite3_int64 wanted = bloom_index_block_of(sample_place(rows, place, num_places), shift);
@@ -166,7 +168,7 @@ static int sample_lists(bloom_index *index, const index_rows *rows, uint32_t num
   *density = 0;
   for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
     bloom_lists_estimate estimate;
-    if( !index_properties_of(&index->config.keys[i])->has_lists ) continue;
+    if( !index->config.keys[i].is_like ) continue;
     if( choice->lists[i]==NULL ) choice->lists[i] = sqlite3_malloc64(sizeof(bloom_lists));
     if( choice->lists[i]==NULL ) return SQLITE_NOMEM;
     if( sample==NULL ){
@@ -199,6 +201,7 @@ static int sample_shift_and_lists(bloom_index *index, const index_rows *rows,
     if( density<=SAMPLE_MAX_DENSITY ) break;
     choice->shift++;
   }
+  assert( rows->per_block[choice->shift]>0 && rows->bytes_per_row>0 );
   num_places = SAMPLE_TEXT_BYTES / (rows->per_block[choice->shift]*rows->bytes_per_row);
   if( num_places>SAMPLE_TEXT_PLACES ) num_places = SAMPLE_TEXT_PLACES;
   if( rc==SQLITE_OK ){
@@ -235,9 +238,7 @@ int bloom_index_choose(bloom_index *index, index_choice *choice){
   of_pages = (double)num_pages * (double)page_bytes / rows.bytes_per_row;
   rows.num_rows = (double)rows.last - (double)rows.first + 1;
   if( of_pages<rows.num_rows ) rows.num_rows = of_pages;
-  for(i=0; i<index->config.num_keys; i++){
-    has_lists |= index_properties_of(&index->config.keys[i])->has_lists;
-  }
+  for(i=0; i<index->config.num_keys; i++) has_lists |= index->config.keys[i].is_like;
   if( has_lists ) block_bytes = TEXT_BLOCK_BYTES;
   while( choice->shift<MAX_SHIFT
         && rows.per_block[choice->shift]*rows.bytes_per_row<block_bytes ) choice->shift++;
@@ -252,5 +253,7 @@ int bloom_index_choose(bloom_index *index, index_choice *choice){
         && rows.per_block[choice->shift]*(1u << choice->zone_lg)<INDEX_ZONE_ROWS ){
     choice->zone_lg++;
   }
+  assert( choice->block_rows>0 && choice->hash_bits<=INDEX_MAX_HASH_BITS );
+  assert( choice->shift<=MAX_SHIFT && choice->zone_lg<=INDEX_SPAN_LG );
   return rc;
 }

@@ -16,7 +16,7 @@
 
 const char *bloom_index_key_name(const bloom_index *index, int key){
   const index_key *indexed = &index->config.keys[key];
-  assert( indexed->column<index->columns.num_columns );
+  assert( key>=0 && key<index->config.num_keys && indexed->column<index->columns.num_columns );
   return indexed->column>=0 ? index->columns.list[indexed->column].name : indexed->name;
 }
 
@@ -40,6 +40,7 @@ int bloom_index_source_rows(bloom_index *index, sqlite3_stmt **rows, const char 
   const char *id = index->columns.id_name;
   sqlite3_str *sql = sqlite3_str_new(index->connection->db);
   int i;
+  assert( id && index->columns.name );
   sqlite3_str_appendf(sql, "SELECT x.\"%w\"", id);
   for(i=0; i<index->config.num_keys; i++){
     if( index->config.keys[i].column<0 ) sqlite3_str_appendall(sql, ", NULL");
@@ -50,7 +51,7 @@ int bloom_index_source_rows(bloom_index *index, sqlite3_stmt **rows, const char 
   return bloom_sql_prepare_text(index->connection, rows, sqlite3_str_finish(sql));
 }
 
-/* About this connection's library, and nothing in the file. */
+/* This one is about the connection's SQLite, not about the file. */
 static const char doubt_of_version[] = "is generated, and another version of SQLite merged it";
 
 /* Sets the place of each indexed column among the source's, and its doubt.  names is the text of
@@ -139,8 +140,8 @@ static const bloom_trigger_kind index_triggers[INDEX_NUM_TRIGGERS] = {
   [INDEX_AFTER_UPDATE]  = {"_after_update", "AFTER UPDATE"}
 };
 
-/* Of each the row whose id it notes, and its condition, a format of the id's name; NULL: that
-** something changed. */
+/* The row whose id each trigger notes, and its condition: a format of the id's name, or NULL for
+** triggers_is_changed(). */
 static const struct {
   const char *row, *when;
 } index_trigger_notes[INDEX_NUM_TRIGGERS] = {
@@ -253,7 +254,7 @@ static int source_look(bloom_index *index){
   is_by_triggers = follow.are_on_one_table;
   source.has_triggers = is_by_triggers && follow.own.num_rows==INDEX_NUM_TRIGGERS;
   source.has_tables = index->is_of_1_2 || follow.num_tables==bloom_index_num_tables(index);
-  if( !source.has_tables ){ /* nothing is read of them: one may be a view with rows without end */
+  if( !source.has_tables ){ /* they are not read: one may be a view without end */
     source.doubt = "tables of the index are gone: drop it and create it again";
   }else if( !has_id ){
     source.doubt = "the table's rowid has another name";
@@ -282,6 +283,7 @@ static int source_look(bloom_index *index){
     && (is_by_triggers ? source.doubt || num_changed>0
                        : follow.own.num_rows==0 && num_changed==0);
   bloom_follow_free(&follow);
+  assert( source.doubt || (source.has_triggers && source.has_tables) );
   if( rc==SQLITE_OK ) index->source = source;
   return rc;
 }
@@ -342,6 +344,7 @@ int bloom_index_begin(bloom_index *index, index_need need){
   bloom_index_statements_forget(index, 1);
   rc = source_look(index);
   if( rc!=SQLITE_OK ) return rc;
+  assert( index->columns.id_name );
   index->is_checked = 1;
   index->num_checks++;
   index->checked_version = version;
@@ -361,6 +364,7 @@ static char *triggers_is_changed(const bloom_index *index){
     const index_key *key = &index->config.keys[i];
     const char *name = bloom_index_key_name(index, i);
     if( key->is_gone ) continue;
+    assert( key->column>=0 );
     /* BINARY, as LIKE tells values apart that a column's collation does not.  Of a virtual column
     ** it is always true: its value may change for one version of SQLite and not for another. */
     if( key->is_virtual ){
@@ -374,7 +378,7 @@ static char *triggers_is_changed(const bloom_index *index){
   for(i=0; i<index->config.num_keys; i++){
     const index_key *key = &index->config.keys[i];
     const char *name = bloom_index_key_name(index, i);
-    if( index_properties_of(key)->sees_types && !key->is_virtual && !key->is_gone ){
+    if( key->is_like && !key->is_virtual && !key->is_gone ){
       sqlite3_str_appendf(sql, " WHEN typeof(old.\"%w\") <> typeof(new.\"%w\") THEN 1", name,
                           name);
     }
@@ -387,17 +391,18 @@ int bloom_index_triggers_make(bloom_index *index, int is_in_doubt){
   const bloom_follower follower = index_follower(index);
   const char *name = index->name, *id = index->columns.id_name;
   int i, rc = bloom_index_triggers_drop(index);
+  assert( id );
   if( rc==SQLITE_OK && is_in_doubt ){
     rc = bloom_trigger_create(follower, bloom_guard_text(follower));
   }
-  for(i=0; i<index->config.num_keys && is_in_doubt; i++){
-    /* A trigger on a column that is gone since its entries were made would fail each write. */
+  for(i=0; i<index->config.num_keys; i++){
+    /* A trigger on a column that is gone since its entries were made would fail each UPDATE. */
     if( index->config.keys[i].column<0 && !index->config.keys[i].is_gone ) return rc;
   }
-  /* Each notes an id that is covered, unless it is noted: so the UNIQUE of notes is never broken,
-  ** where the OR clause of the user's statement would decide.  A note's rowid is ~id, so that a
-  ** tool that replays rows by rowid finds the same note in a copy; if another note has that rowid,
-  ** since a dump for example, SQLite chooses one. */
+  /* Each notes a covered id that is not noted yet: the OR clause of the user's statement would
+  ** decide what a conflict with the UNIQUE of notes does.  A note's rowid is ~id, so that a tool
+  ** that replays rows by rowid finds the same note in a copy; if another note has that rowid, as
+  ** after a dump, SQLite chooses one. */
   for(i=0; i<INDEX_NUM_TRIGGERS && rc==SQLITE_OK; i++){
     const char *row = index_trigger_notes[i].row, *format = index_trigger_notes[i].when;
     char *when = format ? sqlite3_mprintf(format, id, id) : triggers_is_changed(index);

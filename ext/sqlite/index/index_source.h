@@ -51,16 +51,16 @@ int bloom_index_learn_encoding(bloom_index *index);
 ** place of one. */
 int bloom_index_begin(bloom_index *index, index_need need);
 
-/* Returns the source's doubt, or, key is not -1, that of an indexed column, with the SQL that cures
-** it, to be freed; NULL when out of memory. */
+/* Returns the doubt of the source, or, if key is not -1, that of an indexed column, with the SQL
+** that cures it, to be freed; NULL when out of memory. */
 char *bloom_index_doubt_text(const bloom_index *index, int key);
 
 /* Sets *doubt, to be freed, to why 'merge' must not take rows: the text of the source's doubt, or
 ** of a column's; NULL if it may. */
 int bloom_index_source_why_not_merge(const bloom_index *index, char **doubt);
 
-/* Makes the triggers on the source, in place of those that there are.  is_in_doubt: the guard comes
-** first, so that the doubt stays; and where a column is gone none are made. */
+/* Makes the triggers on the source, in place of those that there are; none where a column is gone.
+** is_in_doubt: the guard comes first, so that the doubt stays. */
 int bloom_index_triggers_make(bloom_index *index, int is_in_doubt);
 int bloom_index_triggers_drop(bloom_index *index);
 
@@ -86,6 +86,9 @@ void bloom_index_config_free(index_config *config);
 /* Returns how many tables an index has, without NAME_canary. */
 int bloom_index_num_tables(const bloom_index *index);
 
+/* Returns "entries" or "zones": a column's table is NAME_ and this and its number from 1. */
+const char *bloom_index_table_suffix(const index_key *key);
+
 /* Sets the bits in *left of the tables that a copy without virtual tables left, and *names, to be
 ** freed in any case, to the names of the others, as SQL.  has_state: a state with a right checksum
 ** is there. */
@@ -99,7 +102,7 @@ int bloom_index_tables_create(bloom_index *index, unsigned left, int *num_made);
 ** until the index is dropped. */
 int bloom_index_tables_upgrade(bloom_index *index);
 
-/* Drops the first num_tables of the tables that the arguments of CREATE tell; INT_MAX: all, with
+/* Drops the first num_tables of the tables that the arguments of CREATE ask for; INT_MAX: all, with
 ** NAME_canary and those of bloom 1.2. */
 int bloom_index_tables_drop(bloom_index *index, int num_tables);
 

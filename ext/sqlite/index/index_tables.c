@@ -32,6 +32,10 @@ static const index_table tables_first[INDEX_NUM_TABLES] = {
   {"_spans", INDEX_DATA_COLUMN, INDEX_DATA_COLUMN}
 };
 
+const char *bloom_index_table_suffix(const index_key *key){
+  return key->is_range ? "zones" : "entries";
+}
+
 int bloom_index_num_tables(const bloom_index *index){
   return INDEX_NUM_TABLES + index->config.num_keys;
 }
@@ -45,10 +49,11 @@ static int tables_num_all(const index_config *config){
 static index_table tables_get(const index_config *config, int i){
   const int key = i - INDEX_NUM_TABLES;
   index_table table = {.columns = INDEX_DATA_COLUMN, .form = INDEX_DATA_COLUMN};
+  assert( i>=0 && i<tables_num_all(config) );
   if( key<0 ) table = tables_first[i];
   else if( key<config->num_keys ){
     sqlite3_snprintf(sizeof(table.suffix), table.suffix, "_%s%d",
-                     index_properties_of(&config->keys[key])->suffix, key + 1);
+                     bloom_index_table_suffix(&config->keys[key]), key + 1);
   }else if( key<2*config->num_keys ){
     sqlite3_snprintf(sizeof(table.suffix), table.suffix, "_blocks_%d", key - config->num_keys + 1);
   }else{
@@ -64,6 +69,7 @@ int bloom_index_tables_find_left(bloom_index *index, int has_state, unsigned *le
                                  char **names){
   sqlite3_str *list = sqlite3_str_new(NULL);
   int i, is_left, rc = SQLITE_OK;
+  _Static_assert(INDEX_NUM_TABLES + INDEX_MAX_KEYS<=32, "*left has a bit for each table");
   *left = 0;
   sqlite3_str_appendall(list, "NULL");
   for(i=0; i<bloom_index_num_tables(index) && rc==SQLITE_OK; i++){
@@ -90,6 +96,7 @@ int bloom_index_tables_find_left(bloom_index *index, int has_state, unsigned *le
 
 int bloom_index_tables_create(bloom_index *index, unsigned left, int *num_made){
   int i, rc = SQLITE_OK;
+  assert( left>>bloom_index_num_tables(index)==0 );
   for(i=0; i<bloom_index_num_tables(index) && rc==SQLITE_OK; i++){
     const index_table table = tables_get(&index->config, i);
     const int is_left = (int)(left >> i & 1);
@@ -121,7 +128,7 @@ int bloom_index_tables_is_own(const void *data, const char *suffix, const char *
   return is_own;
 }
 
-/* Is called before triggers go, for the reason that bloom_vtab_drop() gives. */
+/* Tables go before triggers: bloom_vtab_drop() says why. */
 int bloom_index_tables_drop(bloom_index *index, int num_tables){
   const index_config *config = &index->arguments;
   int i, rc = SQLITE_OK;

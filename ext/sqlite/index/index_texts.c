@@ -47,6 +47,7 @@ int bloom_index_lists_read(bloom_index *index, const index_generation *generatio
   struct index_lists_kept **place = &index->lists[key][generation->place], *kept;
   sqlite3_stmt *row;
   int rc;
+  assert( index->config.keys[key].is_like );
   if( *place==NULL ){
     *place = sqlite3_malloc64(sizeof(**place));
     if( *place==NULL ) return SQLITE_NOMEM;
@@ -81,6 +82,7 @@ int bloom_index_lists_write(bloom_index *index, index_generation *generation, in
   sqlite3_stmt *write = NULL;
   uint64_t number;
   int rc;
+  assert( index->config.keys[key].is_like && generation->place<INDEX_MAX_GENERATIONS );
   sqlite3_randomness(sizeof(number), &number);
   bloom_lists_pack(lists, bytes);
   bloom_store64_le(bytes + BLOOM_LISTS_BYTES, lists_checksum(bytes, number));
@@ -158,6 +160,7 @@ int bloom_index_are_built_in(bloom_index *index, const index_function *functions
                              int *are_built_in){
   int i, found = 0, num_others = 0;
   sqlite3_stmt *row;
+  assert( num_functions>0 && num_functions<31 );
   /* Not FROM pragma_function_list: behind sqlite3_deserialize() SQLite 3.40.1 crashes over it. */
   int rc = bloom_sql_prepare(index->connection, &row, "PRAGMA function_list");
   while( rc==SQLITE_OK && (rc = bloom_sql_step(index->connection, row))==SQLITE_ROW ){
@@ -218,7 +221,8 @@ static const struct regexp_sample {
   {0, "abxd", "abcd"}, {0, "e", "\xc3\xa9"}, {0, "\xc3\xa9", "e"},
   {0, "e\xcc\x81", "\xc3\xa9"}, {0, "\xef\xbd\x81", "a"}, {0, "\xc5\x89", "n"},
   {0, "\xc7\xb0", "j"}, {0, NULL, "abc"}, {0, NULL, "."},
-  /* Behind each end of a line; or what is before b is left out, as a byte order mark, or blanks. */
+  /* ^ or $ matches at another end of a line, or the function leaves out blanks or a byte order
+  ** mark. */
   {REGEXP_BY_LINE, "\xef\xbb\xbf" "b\nb\rb\x0b" "b\x0c" "b\xc2\x85" "b\xe2\x80\xa8" "b\r\nb", "^b"},
   {REGEXP_BY_LINE, " b", "^b"}, {REGEXP_BY_LINE, "\r\nb", "^b"},
   {REGEXP_BY_LINE, "b\r\n", "b$"}, {REGEXP_BY_LINE, "b\r", "b$"}, {REGEXP_BY_LINE, "b ", "b$"},
@@ -236,6 +240,7 @@ static int regexp_check(bloom_index *index, index_condition *condition, int *is_
   sqlite3_stmt *statement;
   int is_right = 1, is_built_in = 0, rc;
   size_t i;
+  assert( condition->kind==INDEX_REGEXP );
   rc = bloom_sql_prepare(index->connection, &statement,
                          "SELECT CASE WHEN ?1 REGEXP ?2 THEN 1 ELSE 0 END");
   for(i=0; i<BLOOM_COUNT_OF(regexp_samples) && rc==SQLITE_OK; i++){
@@ -263,6 +268,7 @@ int bloom_index_like_check(bloom_index *index, index_condition *condition){
   const index_function function = {is_like ? "like" : "glob", 2};
   sqlite3_stmt *none = NULL;
   int is_trusted = 0, rc = SQLITE_OK;
+  assert( index_is_pattern(condition->kind) && index->like_end==NULL );
   if( index_is_regexp(condition->kind) ){
     if( condition->key>=0 ) rc = regexp_check(index, condition, &is_trusted);
   }else{
@@ -296,7 +302,7 @@ int bloom_index_like_check(bloom_index *index, index_condition *condition){
 int bloom_index_regexp_read(sqlite3_value *pattern, index_condition_kind kind,
                             bloom_regexp *regexp){
   const int is_text = sqlite3_value_type(pattern)==SQLITE_TEXT;
-  sqlite3_value *copy = NULL; /* as the value is SQLite's to match with */
+  sqlite3_value *copy = NULL; /* SQLite matches with the value */
   const int rc = is_text ? bloom_index_value_copy(pattern, &copy) : SQLITE_OK;
   const uint8_t *text = copy ? sqlite3_value_text(copy) : NULL;
   bloom_regexp_read(regexp, text, text ? (size_t)sqlite3_value_bytes(copy) : 0,

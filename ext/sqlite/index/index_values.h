@@ -83,7 +83,7 @@ typedef struct index_zone_test {
 } index_zone_test;
 
 /* Sets *test to what a condition asks for with a value, a TEXT in UTF-8, or with a list.  The value
-** may be NULL of IS, IS NULL and IS NOT NULL alone.  The caller frees the spans. */
+** is NULL only for IS, IS NULL and IS NOT NULL.  The caller frees the spans. */
 int bloom_index_zones_test(bloom_index *index, const index_condition *condition,
                            sqlite3_value *value, const index_list *list, index_zone_test *test);
 
@@ -98,19 +98,21 @@ int bloom_index_zones_look_up(bloom_index *index, const index_generation *genera
 /* A column's zones that are changed. */
 typedef struct index_zone_merge index_zone_merge;
 
-/* Begins to change a column's zones.  Returns what the caller frees; NULL when out of memory. */
-index_zone_merge *bloom_index_zones_new(bloom_index *index, const index_generation *generation,
-                                        int key);
+/* Begins to change a column's zones.  *result is for the caller to free in any case. */
+int bloom_index_zones_start(bloom_index *index, const index_generation *generation, int key,
+                            index_zone_merge **result);
 
-/* Adds a row's value to the zone that has the row's block; unless is_found is NULL, only sets it to
-** whether that has the value. */
-int bloom_index_zones_add(index_zone_merge *merge, uint32_t block, sqlite3_value *value,
-                          int *is_found);
+/* Adds a row's value to the zone that has the row's block. */
+int bloom_index_zones_add(index_zone_merge *merge, uint32_t block, sqlite3_value *value);
 
 /* Writes what is in memory. */
 int bloom_index_zones_write(index_zone_merge *merge);
 
 /* Deletes a column's rows of the generation that had this place. */
 int bloom_index_zones_delete(bloom_index *index, int key, uint32_t place);
+
+/* Sets *is_found to whether the zone of a block has a value. */
+int bloom_index_zones_check(index_zone_merge *merge, uint32_t block, sqlite3_value *value,
+                            int *is_found);
 
 #endif

@@ -26,6 +26,7 @@ _Static_assert(2*BLOOM_ZONES_LG>=INDEX_SPAN_LG, "a directory has whole spans");
 
 /* Returns the rowid of a row, of the generation with this place. */
 static sqlite3_int64 zones_rowid(uint32_t place, index_zone_level level, uint32_t number){
+  assert( place<INDEX_MAX_GENERATIONS );
   return (sqlite3_int64)((2*(uint64_t)place + level) << 32 | number);
 }
 
@@ -84,8 +85,8 @@ int bloom_index_zones_look_up(bloom_index *index, const index_generation *genera
   uint32_t row = UINT32_MAX, directory = UINT32_MAX; /* whose zones and entries these are */
   uint32_t block = 0;
   int rc = SQLITE_OK;
-  assert( zone_lg<=INDEX_SPAN_LG );
-  if( index->config.keys[key].kind!=INDEX_KEY_ZONES ) return SQLITE_CORRUPT_VTAB;
+  assert( index->config.keys[key].is_range && zone_lg<=INDEX_SPAN_LG );
+  assert( within==NULL || within->num_segments==result->num_segments );
   while( rc==SQLITE_OK && (block = zones_next_block(within, block))>>INDEX_SPAN_LG<num_spans ){
     const uint32_t zone = block >> zone_lg, of_row = zone >> BLOOM_ZONES_LG;
     if( directory!=of_row>>BLOOM_ZONES_LG ){
@@ -184,6 +185,7 @@ static int zones_ask_value(const bloom_index *index, const index_condition *cond
   const int is_above = condition->kind==INDEX_GT || condition->kind==INDEX_GE;
   bloom_zone_span *next = test->spans + test->num_spans, *span;
   int rc = SQLITE_OK;
+  assert( type!=SQLITE_NULL && test->num_spans + 2<=test->max_spans );
   /* SQLite makes `>= '1.5e-'` of LIKE '1.5e-%', which finds numbers.  It compares a REAL as a text
   ** with as many digits as the connection has chosen, which a copy of the value does not know. */
   if( (is_text && kind!=BLOOM_COLUMN_TEXT && is_above
@@ -212,6 +214,7 @@ static int zones_ask_value(const bloom_index *index, const index_condition *cond
     if( rc==SQLITE_OK ) next++;
     sqlite3_value_free(copy);
   }
+  assert( next<=test->spans + test->max_spans );
   for(span=test->spans+test->num_spans; span<next; span++){
     if( is_below ) span->min = bloom_zone_everything.min;
     if( is_above ) span->max = bloom_zone_everything.max;
@@ -225,6 +228,7 @@ int bloom_index_zones_test(bloom_index *index, const index_condition *condition,
   const size_t num_values = condition->is_list ? list->num_values : 1;
   size_t i;
   int rc = SQLITE_OK;
+  assert( condition->zone>=0 );
   *test = (index_zone_test){.key = condition->zone};
   for(i=0; i<num_values && rc==SQLITE_OK; i++){
     sqlite3_value *copy = NULL;
@@ -265,17 +269,18 @@ struct index_zone_merge {
   merge_row levels[2]; /* by index_zone_level */
 };
 
-index_zone_merge *bloom_index_zones_new(bloom_index *index, const index_generation *generation,
-                                        int key){
+int bloom_index_zones_start(bloom_index *index, const index_generation *generation, int key,
+                            index_zone_merge **result){
   index_zone_merge *merge = bloom_malloc_zeros(sizeof(*merge));
-  assert( index->config.keys[key].kind==INDEX_KEY_ZONES );
-  if( merge==NULL ) return NULL;
+  assert( index->config.keys[key].is_range );
+  *result = merge;
+  if( merge==NULL ) return SQLITE_NOMEM;
   merge->index = index;
   merge->generation = generation;
   merge->key = key;
   merge->num_directories = bloom_index_zones_num_directories(generation);
   merge->levels[0].number = merge->levels[1].number = UINT32_MAX;
-  return merge;
+  return SQLITE_OK;
 }
 
 /* Writes the row in memory, if it was changed. */
@@ -329,6 +334,7 @@ static int merge_read(index_zone_merge *merge, index_zone_level level, uint32_t 
   merge_row *row = &merge->levels[level];
   uint32_t i;
   int rc = SQLITE_OK;
+  assert( !row->is_changed );
   row->number = UINT32_MAX;
   for(i=0; i<BLOOM_ZONES_PER_ROW; i++) row->zones[i] = bloom_zone_empty;
   if( has_row ) rc = bloom_index_zones_read(merge->index, merge->generation, merge->key, level,
@@ -338,7 +344,7 @@ static int merge_read(index_zone_merge *merge, index_zone_level level, uint32_t 
 }
 
 /* Puts the row of a block's zone into memory, and its directory.  Sets *zone to the zone, and
-** *entry to the row's entry.  Each span's first block comes before those of later spans. */
+** *entry to the row's entry.  A row is added to each new span, so no directory is left out. */
 static int merge_go(index_zone_merge *merge, uint32_t block, bloom_zone **zone,
                     bloom_zone **entry){
   const uint32_t number = block >> merge->generation->zone_lg;
@@ -359,26 +365,24 @@ static int merge_go(index_zone_merge *merge, uint32_t block, bloom_zone **zone,
   return rc==SQLITE_OK ? merge_read(merge, INDEX_ZONES, row, bloom_zone_is_there(*entry)) : rc;
 }
 
-int bloom_index_zones_add(index_zone_merge *merge, uint32_t block, sqlite3_value *value,
-                          int *is_found){
+int bloom_index_zones_add(index_zone_merge *merge, uint32_t block, sqlite3_value *value){
   bloom_zone_span span;
   bloom_zone *zone, *entry;
-  int rc = zones_span_of(merge->index, merge->key, value, is_found==NULL, &span);
+  int rc = zones_span_of(merge->index, merge->key, value, 1, &span);
   if( rc==SQLITE_OK ) rc = merge_go(merge, block, &zone, &entry);
   if( rc!=SQLITE_OK ) return rc;
-  if( is_found ){
-    *is_found = bloom_zone_has(zone, &span) && bloom_zone_has(entry, &span);
-  }else{
-    /* A merge that stopped half-way may have written the row, and not the directory. */
-    merge->levels[INDEX_ZONES].is_changed |= bloom_zone_add(zone, span)
-      || !bloom_zone_has(entry, &span);
-  }
+  /* A merge that stopped half-way may have written the row, and not the directory. */
+  merge->levels[INDEX_ZONES].is_changed |= bloom_zone_add(zone, span)
+    || !bloom_zone_has(entry, &span);
+  assert( bloom_zone_has(zone, &span) );
   return SQLITE_OK;
 }
 
 int bloom_index_zones_write(index_zone_merge *merge){
-  const int rc = merge_leave_row(merge);
-  return rc==SQLITE_OK ? merge_write(merge, INDEX_ZONE_DIRECTORY) : rc;
+  int rc = merge_leave_row(merge);
+  if( rc==SQLITE_OK ) rc = merge_write(merge, INDEX_ZONE_DIRECTORY);
+  assert( rc!=SQLITE_OK || !(merge->levels[0].is_changed || merge->levels[1].is_changed) );
+  return rc;
 }
 
 int bloom_index_zones_delete(bloom_index *index, int key, uint32_t place){
@@ -386,4 +390,14 @@ int bloom_index_zones_delete(bloom_index *index, int key, uint32_t place){
                        " %lld AND %lld", index->schema, index->name, key + 1,
                        zones_rowid(place, INDEX_ZONES, 0),
                        zones_rowid(place, INDEX_ZONE_DIRECTORY, UINT32_MAX));
+}
+
+int bloom_index_zones_check(index_zone_merge *merge, uint32_t block, sqlite3_value *value,
+                            int *is_found){
+  bloom_zone_span span;
+  bloom_zone *zone, *entry;
+  int rc = zones_span_of(merge->index, merge->key, value, 0, &span);
+  if( rc==SQLITE_OK ) rc = merge_go(merge, block, &zone, &entry);
+  if( rc==SQLITE_OK ) *is_found = bloom_zone_has(zone, &span) && bloom_zone_has(entry, &span);
+  return rc;
 }

@@ -26,6 +26,7 @@ char bloom_affinity_of(const char *type){
 }
 
 bloom_column_kind bloom_column_kind_of_affinity(char affinity){
+  assert( affinity && strchr("irntb", affinity) );
   return affinity=='b' ? BLOOM_COLUMN_ANY : affinity=='t' ? BLOOM_COLUMN_TEXT : BLOOM_COLUMN_NUMBER;
 }
 
@@ -69,6 +70,7 @@ static int push_text(bloom_collation collation, const char *text, size_t num_byt
 static void push_real(double real, bloom_key_hashes *hashes){
   bloom_key key;
   const bloom_key_kind kind = bloom_real_key_of(real, &key);
+  assert( kind==BLOOM_KEY_INTEGER || kind==BLOOM_KEY_BYTES );
   bloom_push_hash(hashes, bloom_hash_of(&bloom_encoding_parquet, kind, &key));
 }
 
@@ -76,9 +78,8 @@ static void push_real(double real, bloom_key_hashes *hashes){
 typedef enum text_form {
   FORM_TEXT,    /* no number */
   FORM_INTEGER, /* of 64 bits: its integer alone says all that `=` tells apart */
-  FORM_DECIMAL, /* with a point or a short exponent, and finite: its REAL does */
-  FORM_NUMBER   /* another: its text and its number; so are all that may be infinity, or end at a
-                ** NUL */
+  FORM_DECIMAL, /* with a point or a short exponent, and finite: its REAL alone does */
+  FORM_NUMBER   /* another: its text and its number do; it may be infinity, or end at a NUL */
 } text_form;
 
 /* Steps over digits from text[i] on, and counts those that matter. */
@@ -91,8 +92,8 @@ static size_t skip_digits(const char *text, size_t num_bytes, size_t i, int *num
   return i;
 }
 
-/* With more, a text may be infinity, as hexadecimal digits with an e among them may: many texts
-** would have one key. */
+/* With more, a text may be infinity, as hexadecimal digits with an e among them may be, and many
+** texts would have one key: so its text is a key, too. */
 #define MAX_EXPONENT_DIGITS 2
 #define MAX_DECIMAL_DIGITS  200
 
@@ -124,6 +125,7 @@ static text_form form_of(const char *text, size_t num_bytes){
   while( i<num_bytes && bloom_is_space(text[i]) ) i++;
   if( i<num_bytes ) return text[i]==0 ? FORM_NUMBER : FORM_TEXT;
   if( is_integer ){
+    assert( num_significant<19 || end - sign>=19 ); /* they stand before end, one behind another */
     const char *largest = text[sign]=='-' ? "9223372036854775808" : "9223372036854775807";
     return num_significant<=18
         || (num_significant==19 && memcmp(text + end - 19, largest, 19)<=0)
@@ -139,6 +141,10 @@ static text_form form_of(const char *text, size_t num_bytes){
 static void push_near(double real, int is_query, bloom_key_hashes *hashes){
   const uint64_t steps = bloom_steps_of(real);
   int64_t integer;
+  /* The cell that the REAL is stored by is one of the two. */
+  assert( bloom_first_cell(steps)<=bloom_cell_of(steps)
+          && bloom_cell_of(steps)<=bloom_last_cell(steps)
+          && bloom_last_cell(steps)<=bloom_first_cell(steps) + 1 );
   if( bloom_real_is_integer(real, &integer) || bloom_real_is_near_integer(real, &integer) ){
     bloom_push_hash(hashes, bloom_parquet_hash_int64(integer));
   }
@@ -156,6 +162,7 @@ static int can_hold_text(bloom_equality rule){
 ** and others may read this one as TEXT.  SQLITE_OK or SQLITE_NOMEM. */
 static int read_number(sqlite3_value *value, double *real, sqlite3_int64 *integer){
   sqlite3_value *copy = sqlite3_value_dup(value);
+  assert( sqlite3_value_type(value)==SQLITE_TEXT );
   if( copy==NULL ) return SQLITE_NOMEM;
   *real = sqlite3_value_double(copy);
   *integer = sqlite3_value_int64(copy);
@@ -163,13 +170,15 @@ static int read_number(sqlite3_value *value, double *real, sqlite3_int64 *intege
   return SQLITE_OK;
 }
 
-/* Returns the bytes of a TEXT; NULL when out of memory. */
+/* Returns the bytes of a TEXT; NULL, which has none, when out of memory. */
 static const char *text_of(sqlite3_value *value, size_t *num_bytes){
   const char *text = (const char *)sqlite3_value_text(value);
-  *num_bytes = (size_t)sqlite3_value_bytes(value);
+  assert( sqlite3_value_type(value)==SQLITE_TEXT );
+  *num_bytes = text ? (size_t)sqlite3_value_bytes(value) : 0;
   return text;
 }
 
+/* Pushes the hashes of a TEXT.  SQLITE_OK or SQLITE_NOMEM. */
 static int push_text_key(bloom_equality rule, sqlite3_value *value, bloom_hash_use use,
                          bloom_key_hashes *hashes){
   size_t num_bytes;
@@ -185,12 +194,12 @@ static int push_text_key(bloom_equality rule, sqlite3_value *value, bloom_hash_u
   }
   if( rc!=SQLITE_OK || form==FORM_TEXT ) return rc;
   if( is_long && use==BLOOM_TO_LOOK_FOR_LITERAL && rule.kind==BLOOM_COLUMN_TEXT ) return rc;
-  /* A long number is one, too: the other side may have numeric affinity and yet hold a TEXT, as a
-  ** column of a compound SELECT does. */
+  /* FORM_NUMBER has its number's hash in a TEXT column, too: the other side may have numeric
+  ** affinity and yet hold a TEXT, as a column of a compound SELECT does. */
   rc = read_number(value, &real, &integer);
   if( rc!=SQLITE_OK ) return rc;
-  /* A large one as INTEGER and as REAL: sqlite3_value_numeric_type() would tell which it is, but
-  ** crashes SQLite 3.52.0 if called with a copy. */
+  /* A large one is hashed as INTEGER and as REAL.  sqlite3_value_numeric_type() would tell which it
+  ** is, but crashes SQLite 3.52.0 if called with a copy. */
   if( form==FORM_INTEGER
    || (real>=-0x1p63 && real<=0x1p63 && !(real>-0x1p53 && real<0x1p53)) ){
     bloom_push_hash(hashes, bloom_parquet_hash_int64(integer));
@@ -200,18 +209,16 @@ static int push_text_key(bloom_equality rule, sqlite3_value *value, bloom_hash_u
   return SQLITE_OK;
 }
 
-int bloom_hashes_of_value(sqlite3 *db, bloom_equality rule, sqlite3_value *value,
-                          bloom_hash_use use, bloom_key_hashes *hashes){
+/* Pushes the hashes of a value.  SQLITE_OK or SQLITE_NOMEM. */
+static int push_value(bloom_equality rule, sqlite3_value *value, bloom_hash_use use,
+                      bloom_key_hashes *hashes){
   const int type = sqlite3_value_type(value), is_query = use>=BLOOM_TO_LOOK_FOR;
-  const int is_real = type==SQLITE_FLOAT && can_hold_text(rule);
   bloom_hash_value hash;
   bloom_key_kind kind;
-  hashes->num_hashes = 0;
-  hashes->is_maybe = is_query && is_real && bloom_db_has_few_digits(db);
   if( type==SQLITE_TEXT && rule.kind!=BLOOM_COLUMN_NONE ){
     return push_text_key(rule, value, use, hashes);
   }
-  if( is_real ){
+  if( type==SQLITE_FLOAT && can_hold_text(rule) ){
     const double real = sqlite3_value_double(value);
     push_near(real, is_query, hashes);
     if( real - real==0 ) return SQLITE_OK;
@@ -230,6 +237,35 @@ int bloom_hashes_of_value(sqlite3 *db, bloom_equality rule, sqlite3_value *value
   return SQLITE_OK;
 }
 
+#ifndef NDEBUG
+/* Returns 1 if a value that is stored by hashes is found: it is looked for by one of them, or NULL;
+** also when out of memory. */
+static int can_be_found(bloom_equality rule, sqlite3_value *value, const bloom_key_hashes *hashes){
+  bloom_key_hashes asked = {.num_hashes = 0};
+  int i, j;
+  if( push_value(rule, value, BLOOM_TO_LOOK_FOR, &asked)!=SQLITE_OK ) return 1;
+  for(i=0; i<asked.num_hashes; i++){
+    for(j=0; j<hashes->num_hashes; j++){
+      if( asked.hashes[i]==hashes->hashes[j] ) return 1;
+    }
+  }
+  return asked.num_hashes==0 && hashes->num_hashes==0;
+}
+#endif
+
+int bloom_hashes_of_value(sqlite3 *db, bloom_equality rule, sqlite3_value *value,
+                          bloom_hash_use use, bloom_key_hashes *hashes){
+  int rc;
+  assert( rule.kind<=BLOOM_COLUMN_ANY && rule.collation<=BLOOM_COLLATION_RTRIM );
+  assert( db || use<BLOOM_TO_LOOK_FOR );
+  hashes->num_hashes = 0;
+  hashes->is_maybe = use>=BLOOM_TO_LOOK_FOR && can_hold_text(rule)
+    && sqlite3_value_type(value)==SQLITE_FLOAT && bloom_db_has_few_digits(db);
+  rc = push_value(rule, value, use, hashes);
+  assert( rc!=SQLITE_OK || use>=BLOOM_TO_LOOK_FOR || can_be_found(rule, value, hashes) );
+  return rc;
+}
+
 int bloom_plain_text_hash(bloom_equality rule, const uint8_t *text, size_t num_bytes,
                           bloom_key_hashes *hashes){
   hashes->num_hashes = hashes->is_maybe = 0;
@@ -240,7 +276,7 @@ int bloom_plain_text_hash(bloom_equality rule, const uint8_t *text, size_t num_b
 int bloom_text_may_be_number(sqlite3_value *value){
   size_t num_bytes;
   const char *text = text_of(value, &num_bytes);
-  const text_form form = form_of(text, num_bytes);
+  const text_form form = text ? form_of(text, num_bytes) : FORM_NUMBER;
   return form==FORM_INTEGER || form==FORM_DECIMAL ? BLOOM_IS_NUMBER : form!=FORM_TEXT;
 }
 
@@ -279,6 +315,7 @@ int bloom_cell_hashes(sqlite3_value *value, int is_query, bloom_key_hashes *hash
   uint64_t steps, cell, last;
   double real;
   hashes->num_hashes = hashes->is_maybe = 0;
+  assert( sqlite3_value_type(value)!=SQLITE_NULL && sqlite3_value_type(value)!=SQLITE_BLOB );
   if( sqlite3_value_type(value)!=SQLITE_TEXT ){
     real = sqlite3_value_double(value);
   }else{
@@ -296,6 +333,7 @@ int bloom_cell_hashes(sqlite3_value *value, int is_query, bloom_key_hashes *hash
   steps = bloom_steps_of(real);
   cell = is_query ? bloom_first_cell(steps) : bloom_cell_of(steps);
   last = is_query ? bloom_last_cell(steps) : cell;
+  assert( cell<=bloom_cell_of(steps) && bloom_cell_of(steps)<=last && last<=cell + 1 );
   /* 0 has no sign, nor has what may be read as 0. */
   for(; cell<=last; cell++) bloom_push_hash(hashes, bloom_hash_of_cell(cell ? real : 0, cell));
   return SQLITE_OK;

@@ -1,20 +1,20 @@
 /*
-** Hashes of the values of a followed column: whenever `column = value` is true, whatever column or
-** literal the value comes from, one of the hashes that it is looked for by is one of those that the
-** column's value is stored by.  bloom_filter() has another rule (../functions/bloom_filter.c): here
-** the affinity and the collation of the column are known, so a value is stored by one hash or two;
-** there neither is known, and each value has a hash for every way in which it may be compared.
+** Hashes of the values of a followed column.  A value is stored by some hashes, and looked for by
+** some: whenever `column = value` is true, whatever column or literal the value comes from, it is
+** looked for by one of the hashes that the column's value is stored by.  bloom_filter() has another
+** rule (../functions/bloom_filter.c): here the affinity and the collation of the column are known,
+** so a value is stored by one hash mostly, by 4 at most; there neither is known, and each value has
+** a hash for every way in which it may be compared.
 **
 **   stored       by its key: TEXT with its collation undone; a TEXT that is a number has that
-**                number's key instead, or both where it is beyond 64 bits, has a long exponent, 200
-**                digits or a NUL
-**   looked for   by what it may be stored by
+**                number's key instead, or both where it is beyond 64 bits, has a long exponent,
+**                more than 200 digits or a NUL
+**   looked for   by all keys that equal values may be stored by
 **
 ** Where the column can hold TEXT, the key of a REAL is its cell: texts of it may have fewer digits,
 ** and versions of SQLite read some decimals as neighbouring REALs (../key.h).
 **
-** Which text looks like which number is for the SQLite that runs to say.  Source:
-** sqlite.org/datatype3.html, sections 4.2 and 7.1.
+** The running SQLite reads texts as numbers.  Source: sqlite.org/datatype3.html, sections 4.2, 7.1.
 */
 #ifndef BLOOM_SQLITE_SOURCE_EQUALITY_H
 #define BLOOM_SQLITE_SOURCE_EQUALITY_H
@@ -46,17 +46,17 @@ typedef struct bloom_equality {
   bloom_collation collation;
 } bloom_equality;
 
-/* A value has 6 at most; one of a tuple that was an INTEGER or a REAL has those of both. */
+/* A value has 6 at most; an INTEGER in a tuple, which may have been a REAL, has those of both. */
 #define BLOOM_MAX_KEY_HASHES 12
 
 /* The hashes of one value. */
 typedef struct bloom_key_hashes {
   int num_hashes; /* 0: NULL, which is no key and equals nothing */
-  int is_maybe;   /* of what is asked: it may be there, whatever the hashes */
+  int is_maybe;   /* to look for: the value may be there, whatever its hashes */
   bloom_hash_value hashes[BLOOM_MAX_KEY_HASHES];
 } bloom_key_hashes;
 
-/* Adds a hash, unless it is there. */
+/* Adds a hash, unless it is there: hashes are distinct. */
 static inline void bloom_push_hash(bloom_key_hashes *hashes, bloom_hash_value hash){
   int i;
   for(i=0; i<hashes->num_hashes; i++){
@@ -80,13 +80,13 @@ int bloom_collation_named(const char *name, bloom_collation *collation);
 /* What the hashes of a value are for. */
 typedef enum bloom_hash_use {
   BLOOM_TO_STORE,
-  BLOOM_TO_STORE_NUMBER, /* of a TEXT that is a number without that of its text: whatever equals it
-                         ** is looked for by its number, too */
-  BLOOM_TO_LOOK_FOR,     /* it may be there if the connection writes REALs with few digits, and one
-                         ** may be compared as a text */
-  BLOOM_TO_LOOK_FOR_LITERAL /* which has no affinity of its own: a column of affinity TEXT is
-                         ** compared with its text alone, so a number of many digits, or infinity,
-                         ** is not looked for */
+  BLOOM_TO_STORE_NUMBER, /* a TEXT that is a number without its text's hash: whatever equals it is
+                         ** looked for by its number, too */
+  BLOOM_TO_LOOK_FOR,     /* a REAL that may be compared as a text may be there if the connection
+                         ** writes REALs with few digits */
+  BLOOM_TO_LOOK_FOR_LITERAL /* a literal has no affinity: a column of affinity TEXT is compared with
+                         ** its text alone, so a TEXT of many digits, or of infinity, is not looked
+                         ** for by its number */
 } bloom_hash_use;
 
 /* Sets the hashes of a value.  db is not used to store it.  SQLITE_OK or SQLITE_NOMEM. */
@@ -100,18 +100,19 @@ int bloom_bytes_may_equal_number(const uint8_t *text, size_t num_bytes);
 ** same for values that some `=` finds equal.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_may_equal_number(sqlite3_value *value, int *is_number);
 
-/* Sets *hashes to that of the cell of such a value, to store it by; is_query: to those of all cells
-** near it, to look for it.  Where `=` holds, whatever the column, one of these is that one.
+/* Sets *hashes to the hash of such a value's cell, to store it by; is_query: to those of all cells
+** near it, to look for it by.  Where `=` holds, whatever the column, they have one in common.
 ** Numbers whose first 12 digits agree may share a cell.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_cell_hashes(sqlite3_value *value, int is_query, bloom_key_hashes *hashes);
 
-/* Sets the one hash, to store and to look for, of a TEXT that is no number, without a
-** sqlite3_value; sets none if it may be a number.  SQLITE_OK or SQLITE_NOMEM. */
+/* Sets the one hash, to store and to look for, of a TEXT that is no number, given as its bytes;
+** sets none if it may be a number.  SQLITE_OK or SQLITE_NOMEM. */
 int bloom_plain_text_hash(bloom_equality rule, const uint8_t *text, size_t num_bytes,
                           bloom_key_hashes *hashes);
 
-/* Returns 1 if a TEXT may look like a number to SQLite, BLOOM_IS_NUMBER if it surely does; the
-** second takes its bytes, and returns BLOOM_IS_INTEGER if it is one of 64 bits, else 1. */
+/* Returns 0 if a TEXT is no number to SQLite; BLOOM_IS_NUMBER if it surely is one; 1 if it may be,
+** or when out of memory.  The second takes its bytes, and returns BLOOM_IS_INTEGER for an integer
+** of 64 bits, 1 for all that may be another number. */
 #define BLOOM_IS_NUMBER  2
 #define BLOOM_IS_INTEGER 2
 int bloom_text_may_be_number(sqlite3_value *value);

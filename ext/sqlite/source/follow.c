@@ -17,6 +17,7 @@ int bloom_command_run(sqlite3_vtab *table, sqlite3_value *value){
   const char *text = (const char *)sqlite3_value_text(value);
   char *finding = NULL;
   int rc;
+  assert( sqlite3_value_type(value)!=SQLITE_NULL );
   if( text==NULL ) return SQLITE_NOMEM;
   if( sqlite3_stricmp(text, "merge")==0 ) return module->merge(table, 0);
   if( sqlite3_strnicmp(text, "merge=", 6)==0 ){
@@ -38,6 +39,7 @@ int bloom_command_run(sqlite3_vtab *table, sqlite3_value *value){
                            module->delete_all ? "; of a standalone filter 'delete-all', too" : "");
   }
   rc = module->check(table, BLOOM_CHECK_COMMAND, &finding);
+  assert( rc==SQLITE_OK || finding==NULL );
   if( rc==SQLITE_OK && finding ){
     bloom_forget_message(table);
     table->zErrMsg = finding; /* without a copy, for which there may be no memory */
@@ -129,8 +131,8 @@ typedef struct schema_object {
   const char *type, *name, *table, *sql;
 } schema_object;
 
-/* Compiles a SELECT of all triggers, of the virtual table, and of what is on tables whose names
-** begin with its name and _, after which ` is the next character. */
+/* Compiles a SELECT of all triggers, and of what is on the virtual table or on tables whose names
+** begin with its name and _.  The next character after _ is `. */
 static int prepare_objects(bloom_follower follower, sqlite3_stmt **row){
   return bloom_sql_prepare(follower.connection, row,
     "SELECT type, name, tbl_name, sql FROM \"%w\".sqlite_master WHERE type = 'trigger'"
@@ -179,9 +181,9 @@ bloom_token bloom_trigger_action(const char *sql){
   return bloom_token_find(bloom_token_first(sql), "BEGIN");
 }
 
-/* Triggers that only write to a table which refuses no row, and the columns of that table, as
-** patterns of the texts that vtab_source.c and index_source.c make, and made in 1.2: a trigger of
-** another text would put each older bloom_index on its table in doubt. */
+/* Triggers that only write to a table which refuses no row, and the columns of that table: patterns
+** of the texts that vtab_source.c and index_source.c make, and made in 1.2.  A new text needs a row
+** here: else such a trigger puts each older bloom_index on its table in doubt. */
 static const struct {
   const char *trigger, *columns;
 } harmless_triggers[] = {
@@ -202,9 +204,9 @@ static int is_one_statement(const char *sql){
   return num_statements==1;
 }
 
-/* Sets *can_stop to 1 if a trigger may keep others from firing.  Those of a filter or a bloom_index
-** cannot: each only writes to a table that refuses no row.  A trigger of DELETE fires in a REPLACE
-** before the new row is stored, so if it stops others, it keeps the row out as well. */
+/* Sets *can_stop to 1 if a trigger may keep others from firing.  Those in the list above cannot.  A
+** trigger of DELETE fires in a REPLACE before the new row is stored, so if it stops others, it
+** keeps the row out as well. */
 static int find_can_stop(bloom_follower follower, const char *sql, int *can_stop){
   const bloom_token name = bloom_token_after(bloom_token_after(bloom_token_first(sql)));
   bloom_token event = bloom_token_after(name);
@@ -235,13 +237,14 @@ static const char *action_of(const char *sql){
   return strncmp(action, begin, sizeof(begin) - 1)==0 ? action + sizeof(begin) - 1 : "";
 }
 
-/* Returns the one of the follower's own triggers that a trigger is; -1: none.  is_any_table: it may
-** also write to a table of any name what a filter writes to its journal. */
+/* Returns the place of a trigger among the follower's own; -1: it is the user's.  is_any_table: it
+** may also write to a table of any name what a filter writes to its journal. */
 static int kind_of(bloom_follower follower, const schema_object *trigger, int is_any_table){
   const char *event = bloom_sql_behind(trigger->sql, "CREATE TRIGGER ", trigger->name, "");
   const char *action = action_of(trigger->sql);
   size_t num_chars;
   int i = 0;
+  assert( trigger->name && trigger->table && trigger->sql ); /* of step_object() */
   while( i<follower.num_triggers
          && !is_table(follower, trigger->name, follower.triggers[i].suffix) ) i++;
   if( i==follower.num_triggers || event==NULL || !is_one_statement(trigger->sql) ) return -1;
@@ -297,6 +300,7 @@ int bloom_follow_read(bloom_follower follower, bloom_follow *follow){
     }
   }
   if( !follow->has_guard ) follow->is_made_again = follow->own.num_rows>0;
+  assert( rc!=SQLITE_DONE || !follow->are_on_one_table || follow->own.num_rows>0 );
   return bloom_sql_end(row, rc);
 }
 
@@ -344,9 +348,11 @@ int bloom_follow_drop(bloom_follower follower, int is_for_good){
 }
 
 int bloom_trigger_create(bloom_follower follower, char *sql){
-  const int rc = sql ? bloom_sql_run(follower.connection, "CREATE TRIGGER \"%w\".%s",
-                                     follower.schema, sql + strlen("CREATE TRIGGER "))
-    : SQLITE_NOMEM;
+  static const char begin[] = "CREATE TRIGGER ";
+  int rc = SQLITE_NOMEM;
+  assert( sql==NULL || strncmp(sql, begin, sizeof(begin) - 1)==0 );
+  if( sql ) rc = bloom_sql_run(follower.connection, "%s\"%w\".%s", begin, follower.schema,
+                               sql + sizeof(begin) - 1);
   sqlite3_free(sql);
   return rc;
 }

@@ -23,8 +23,8 @@ typedef struct bloom_follower {
   const char *written;         /* of the table that its triggers write to */
   const bloom_trigger_kind *triggers;
   int num_triggers;
-  /* Returns 1 if bloom made a table for the virtual table, data: its name is that one's and suffix,
-  ** and columns is its text from ( on. */
+  /* Returns 1 if bloom made a table for the virtual table data.  The table's name is that of the
+  ** virtual table and suffix, and columns is its text from ( on. */
   int (*is_own_table)(const void *data, const char *suffix, const char *columns);
   const void *data;
 } bloom_follower;
@@ -38,12 +38,12 @@ typedef struct bloom_follower {
 /* What asks for a check. */
 typedef enum bloom_checker {
   BLOOM_CHECK_COMMAND, /* 'integrity-check', to which doubts are findings, too */
-  BLOOM_CHECK_PRAGMA,  /* PRAGMA integrity_check: a table that is read with care is not damaged */
+  BLOOM_CHECK_PRAGMA,  /* PRAGMA integrity_check: a doubt is no damage */
   BLOOM_CHECK_QUICK    /* PRAGMA quick_check: nothing that takes long */
 } bloom_checker;
 
-/* A module with xIntegrity, which follows xShadowName and is read from 3.44 on, and commands.  With
-** older headers, which lack xIntegrity, it is the member after the module. */
+/* A module and its commands.  SQLite reads xIntegrity, behind xShadowName, from 3.44 on; older
+** headers do not have it, and integrity has its place then. */
 typedef struct bloom_module {
   sqlite3_module module;
   int (*integrity)(sqlite3_vtab *, const char *, const char *, int, char **);
@@ -132,13 +132,13 @@ typedef struct bloom_triggers {
 
 /* What a schema has of a follower: its own triggers and tables, and others that matter to it. */
 typedef struct bloom_follow {
-  int is_seen;           /* it itself: else an authorizer hides the schema */
+  int is_seen;           /* the virtual table itself; 0: an authorizer hides the schema */
   bloom_triggers own;
-  int are_on_one_table;  /* its own; there is one */
+  int are_on_one_table;  /* all of its own triggers, and there is one */
   int has_guard;
-  int is_made_again;     /* one of its own is not before the guard */
-  int may_be_stopped;    /* a trigger on the table of its own came after the guard, and may keep
-                         ** these from firing, as RAISE(IGNORE) does */
+  int is_made_again;     /* one of its own triggers is not before the guard */
+  int may_be_stopped;    /* a trigger on their table came after the guard, and may keep them from
+                         ** firing, as RAISE(IGNORE) does */
   int num_tables;        /* its own tables */
   /* On the table that its own triggers write to, or in its place: */
   int has_other_triggers;
@@ -151,7 +151,7 @@ void bloom_follow_free(bloom_follow *follow);
 
 /* Drops the follower's own triggers, and all guards on the guarded table.  is_for_good: also those
 ** of a filter whose journal ALTER TABLE renamed, and those of a filter of bloom 1.0 and 1.1, which
-** insert keys into the virtual table: that fails, so a user's trigger cannot mean to. */
+** insert keys into the virtual table: that fails, so no trigger of the user's does it. */
 int bloom_follow_drop(bloom_follower follower, int is_for_good);
 
 /* Returns the BEGIN of a trigger's text, behind which is what the trigger does. */
@@ -160,7 +160,7 @@ bloom_token bloom_trigger_action(const char *sql);
 /* Returns the name behind the next `new.` from token on; the end if there is none. */
 bloom_token bloom_token_after_new(bloom_token token);
 
-/* Makes a trigger of the text that sqlite_schema is to have.  sql is freed; NULL: SQLITE_NOMEM. */
+/* Creates a trigger, whose text in sqlite_schema will be sql.  sql is freed; NULL: SQLITE_NOMEM. */
 int bloom_trigger_create(bloom_follower follower, char *sql);
 
 /* Returns the text of the follower's guard in sqlite_schema, to be freed. */
@@ -168,10 +168,10 @@ char *bloom_guard_text(bloom_follower follower);
 
 /* -- What is in the way -------------------------------------------------------------------- */
 
-/* Fails if something of the user's is in the way, and names all of it, with the SQL that removes
-** it, triggers first: objects of sqlite_master that meet the condition where; and, of a follower
-** with triggers, others that have the name of one or of the guard, or are on the table that these
-** write to.  where is freed; NULL: SQLITE_NOMEM.  is_create: that SQL drops the follower's own
+/* Fails if objects of the user's are in the way: those that meet the condition where; and of a
+** follower with triggers, others that have the name of one or of the guard, or are on the table
+** that they write to.  The message names all of them, and the SQL that removes them, triggers
+** first.  where is freed; NULL: SQLITE_NOMEM.  is_create: that SQL drops the follower's own
 ** triggers, too, which would go on writing to a table that it renames. */
 int bloom_obstacles_refuse(bloom_follower follower, char *where, int is_create);
 

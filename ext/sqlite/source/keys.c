@@ -12,15 +12,15 @@
 #include "../key.h"
 #include "sql.h"
 
-/* One unit is a factor of 2 in the hashes to store a key by.  A number has 2 hashes in a column of
-** numbers, one unit, and up to 4 in one that can hold TEXT, two units: 64 hashes in all. */
+/* One unit is a factor of 2 in the hashes to store a key by.  A number has up to 2 hashes in a
+** column of numbers, one unit, and up to 4 in one that can hold TEXT, two units. */
 #define MAX_EXACT_UNITS 6
 
 /* A larger INTEGER in a tuple may have been a REAL, whose text is another. */
 #define MAX_PLAIN_INTEGER 1000000000000
 
-/* More combinations than a key is stored by. */
-#define MAX_STORED 64
+/* The most hashes that a key is stored by: those of all units. */
+#define MAX_STORED (1 << MAX_EXACT_UNITS)
 
 static bloom_hash_value hash_of_two(bloom_hash_value first, bloom_hash_value second){
   uint8_t bytes[16];
@@ -35,11 +35,12 @@ static void add_hashes(bloom_key_hashes *part, const bloom_key_hashes *hashes){
   for(i=0; i<hashes->num_hashes; i++) bloom_push_hash(part, hashes->hashes[i]);
 }
 
-/* Combines each combination so far with each hash of a part.  If they are too many, there are none,
-** and the key may be there. */
+/* Combines each combination so far with each hash of a part.  If they are more than max_hashes,
+** keeps none, and the key may be there. */
 static void combine(bloom_combined_hashes *hashes, const bloom_key_hashes *part, int max_hashes){
   const int num_before = hashes->num_hashes;
   int i, j;
+  assert( part->num_hashes>0 && max_hashes<=BLOOM_MAX_QUERY_HASHES );
   hashes->num_hashes = num_before * part->num_hashes;
   if( hashes->num_hashes>max_hashes ){
     hashes->num_hashes = 0;
@@ -65,10 +66,10 @@ static int hash_value(sqlite3 *db, bloom_equality rule, sqlite3_value *value, bl
   return rc;
 }
 
-/* Hashes a plain value, which has only one hash whatever its column, in a fifth of the time that
-** SELECT ?1 takes; or what that makes of it, of a large INTEGER the REAL that it may have been,
-** too.  A plain TEXT must not be read by SELECT: in a UTF-16 database SQLite makes U+FFFD of
-** surrogates, and some versions of U+FFFE.  SQLITE_EMPTY where SQL cannot run now. */
+/* Hashes a value of a tuple.  A plain one, which has one hash whatever its column, takes a fifth of
+** the time of SELECT ?1; that reads the others, an INTEGER also as the REAL that it may have been.
+** It must not read a plain TEXT: in a UTF-16 database SQLite makes U+FFFD of surrogates, and some
+** versions of U+FFFE.  SQLITE_EMPTY where SQL cannot run now. */
 static int hash_read_value(bloom_tuple_reader *reader, bloom_equality rule, bloom_tuple_value value,
                            bloom_key_hashes *part, bloom_key_hashes *cells){
   bloom_key_hashes plain = {.num_hashes = 0};
@@ -83,8 +84,10 @@ static int hash_read_value(bloom_tuple_reader *reader, bloom_equality rule, bloo
                 || !bloom_db_has_few_digits(reader->connection->db)) ){
     plain.hashes[plain.num_hashes++] = bloom_parquet_hash_int64(value.integer);
   }
+  assert( plain.num_hashes<=1 );
   add_hashes(part, &plain);
   if( rc!=SQLITE_OK || (plain.num_hashes>0 && cells==NULL) ) return rc;
+  assert( value.tag!=BLOOM_TUPLE_BLOB ); /* BLOBs are plain, and have no cells */
   if( reader->connection->is_running ) return SQLITE_EMPTY;
   if( reader->row==NULL ) rc = bloom_sql_prepare(reader->connection, &reader->row, "SELECT ?1");
   while( rc==SQLITE_OK ){
@@ -92,7 +95,7 @@ static int hash_read_value(bloom_tuple_reader *reader, bloom_equality rule, bloo
     if( value.tag==BLOOM_TUPLE_INTEGER ) rc = sqlite3_bind_int64(row, 1, value.integer);
     else if( value.tag==BLOOM_TUPLE_REAL ) rc = sqlite3_bind_double(row, 1, value.real);
     else rc = sqlite3_bind_text(row, 1, (const char *)value.bytes, (int)value.num_bytes,
-                                SQLITE_STATIC); /* BLOBs are plain */
+                                SQLITE_STATIC);
     if( rc==SQLITE_OK ) rc = bloom_sql_step(reader->connection, row);
     if( rc==SQLITE_ROW ){
       rc = hash_value(reader->connection->db, rule, sqlite3_column_value(row, 0),
@@ -115,6 +118,7 @@ static int hash_columns(const bloom_key_rules *rules, bloom_tuple_reader *reader
   const int max_hashes = is_query ? BLOOM_MAX_QUERY_HASHES : MAX_STORED;
   bloom_tuple_value value;
   int i, num_units = 0;
+  assert( parts || (is_query && bytes) );
   hashes->num_hashes = 1;
   hashes->hashes[0] = hashes->first = 0;
   for(i=0; i<rules->num_columns; i++){
@@ -148,12 +152,16 @@ static int hash_columns(const bloom_key_rules *rules, bloom_tuple_reader *reader
                       &part, wanted);
     }
     if( rc!=SQLITE_OK ) return rc;
-    assert( part.num_hashes>0 ); /* no value is NULL */
+    /* No value is NULL.  What is no number has one hash, a number as many as its units at most. */
+    assert( part.num_hashes>0 && (is_number || part.num_hashes==1) );
+    assert( is_query || wanted
+            || part.num_hashes<=(rule.kind==BLOOM_COLUMN_NUMBER && num_units>0 ? 2 : 4) );
     hashes->is_maybe |= part.is_maybe;
     hashes->first = hash_of_two(hashes->first, part.hashes[0]);
     combine(hashes, wanted ? wanted : &part, max_hashes);
   }
-  assert( hashes->num_hashes>0 || is_query );
+  assert( is_query || (hashes->num_hashes>0 && !hashes->is_maybe) );
+  assert( parts || bytes==end );
   return SQLITE_OK;
 }
 
@@ -162,6 +170,7 @@ int bloom_hashes_of_key(const bloom_key_rules *rules, bloom_tuple_reader *reader
   const uint8_t *bytes;
   size_t num_bytes;
   int rc;
+  assert( rules->num_columns>=0 && rules->num_columns<=BLOOM_MAX_KEY_COLUMNS );
   hashes->num_hashes = hashes->is_maybe = hashes->is_invalid = 0;
   if( rules->num_columns<2 ){
     bloom_equality rule = {BLOOM_COLUMN_NONE, BLOOM_COLLATION_BINARY};
@@ -173,6 +182,7 @@ int bloom_hashes_of_key(const bloom_key_rules *rules, bloom_tuple_reader *reader
     hashes->is_maybe = few.is_maybe;
     hashes->num_hashes = few.num_hashes;
     hashes->first = few.hashes[0];
+    assert( reader || !hashes->is_maybe );
     memcpy(hashes->hashes, few.hashes, (size_t)few.num_hashes * sizeof(few.hashes[0]));
     return SQLITE_OK;
   }
@@ -183,6 +193,7 @@ int bloom_hashes_of_key(const bloom_key_rules *rules, bloom_tuple_reader *reader
     }
     return hash_columns(rules, reader, key.parts, NULL, NULL, hashes);
   }
+  assert( reader!=NULL );
   if( sqlite3_value_type(key.value)==SQLITE_NULL ) return SQLITE_OK;
   hashes->is_invalid = hashes->is_maybe = 1;
   if( sqlite3_value_type(key.value)!=SQLITE_BLOB ) return SQLITE_OK;
@@ -192,7 +203,6 @@ int bloom_hashes_of_key(const bloom_key_rules *rules, bloom_tuple_reader *reader
     return SQLITE_OK;
   }
   hashes->is_invalid = hashes->is_maybe = 0;
-  assert( reader!=NULL );
   rc = hash_columns(rules, reader, NULL, bytes, bytes + num_bytes, hashes);
   if( rc!=SQLITE_EMPTY ) return rc;
   hashes->is_maybe = 1;

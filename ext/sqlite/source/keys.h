@@ -1,12 +1,13 @@
 /*
 ** The hashes of a key of one column or several, by the rules of its columns.
 **
-** A key of one column has those of its rule.  A tuple has a hash for each combination of its
-** values' hashes: where `=` holds of each column, one stored is one asked for.
+** A key of one column has the hashes of its value.  A tuple has a hash for each combination of its
+** values' hashes: where `=` holds for each column, it is looked for by one that it is stored by.
 **
-** Their number is bounded.  Of a key of more than three columns only the first numbers have all
-** their hashes, and the others their cells: all sides know which.  A key that would still be looked
-** for by too many hashes may be there.
+** Combinations are limited.  In a key of more than three columns, numbers have all their hashes up
+** to a limit, and each later number has its cell alone: which ones depends on the columns and on
+** which values are numbers, so it is the same for equal keys.  A key that would be looked for by
+** too many combinations may be there.
 */
 #ifndef BLOOM_SQLITE_SOURCE_KEYS_H
 #define BLOOM_SQLITE_SOURCE_KEYS_H
@@ -21,23 +22,23 @@ typedef struct bloom_key_rules {
   bloom_equality columns[BLOOM_MAX_KEY_COLUMNS];
 } bloom_key_rules;
 
-/* In keys of more columns many numbers are known by their cells. */
+/* In keys of more columns, numbers may have their cells alone. */
 #define BLOOM_MAX_SURE_COLUMNS 3
 
-/* A key: the columns of a tuple one by one, or a value, which of a tuple is bloom_tuple()'s. */
+/* A key: a tuple's columns one by one, or one value, which is bloom_tuple()'s BLOB for a tuple. */
 typedef struct bloom_key_values {
-  sqlite3_value *value;
-  sqlite3_value **parts; /* NULL: the value counts */
+  sqlite3_value *value;  /* read where parts is NULL */
+  sqlite3_value **parts;
 } bloom_key_values;
 
-/* More combinations of its values' hashes than a key is looked for by. */
+/* The most hashes that a key is looked for by. */
 #define BLOOM_MAX_QUERY_HASHES 256
 
 typedef struct bloom_combined_hashes {
   int num_hashes; /* 0: NULL, which is no key */
   int is_maybe;   /* it may be there: it takes too many hashes, or REALs have few digits */
   int is_invalid; /* no tuple of so many values */
-  bloom_hash_value first; /* made of each value's first hash, it tells keys apart */
+  bloom_hash_value first; /* the combination of each value's first hash: it tells keys apart */
   bloom_hash_value hashes[BLOOM_MAX_QUERY_HASHES];
 } bloom_combined_hashes;
 

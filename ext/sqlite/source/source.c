@@ -31,8 +31,8 @@ int bloom_source_refuse_shadow(bloom_follower follower, const char *table){
   const int was_writing = bloom_db_is_writing(db, follower.schema);
   int rc = bloom_sql_prepare(follower.connection, &row, "PRAGMA \"%w\".table_list(\"%w\")",
                              follower.schema, table);
-  /* SQLite compiles all views of the schema here, and does not report an error of these.  If it
-  ** rolled back, CREATE VIRTUAL TABLE must not go on: its own table is gone from memory. */
+  /* SQLite compiles all views of the schema here, and does not report their errors.  If one rolled
+  ** back, CREATE VIRTUAL TABLE must not go on: its own table is gone from memory. */
   if( rc==SQLITE_OK && was_writing && !bloom_db_is_writing(db, follower.schema) ){
     *follower.error = sqlite3_mprintf("%s: interrupted, or a disk failed, while SQLite read the"
                                       " schema's views: the transaction is rolled back",
@@ -145,12 +145,13 @@ static int read_source_columns(bloom_follower follower, bloom_source *source, in
   return bloom_sql_end(row, rc);
 }
 
-/* Sets source->id_column to key, the only column of the PRIMARY KEY, -1: there is none, if that is
-** the rowid; and source->id_name to what the rowid is called. */
+/* Sets source->id_column to key, the only column of the PRIMARY KEY, if that is the rowid; key is
+** -1 where there is no such column.  Sets source->id_name to what the rowid is called. */
 static int find_id(bloom_follower follower, bloom_source *source, int key){
   static const char *const names[] = {"rowid", "_rowid_", "oid"};
   const char *name = NULL;
   size_t i;
+  assert( key>=-1 && key<source->num_columns && source->id_column==-1 );
   if( key>=0 ){
     /* SQLite's plan tells; the declaration does not: `INTEGER PRIMARY KEY DESC` is no rowid. */
     sqlite3_stmt *row;
@@ -191,7 +192,9 @@ int bloom_source_read(bloom_follower follower, const char *table, int is_strict,
     source->is_partial = 1;
     rc = read_source_columns(follower, source, is_strict_type, &num_keys, &key);
   }
-  return rc==SQLITE_OK ? find_id(follower, source, num_keys==1 ? key : -1) : rc;
+  if( rc==SQLITE_OK ) rc = find_id(follower, source, num_keys==1 ? key : -1);
+  assert( rc!=SQLITE_OK || (source->name && (source->id_column<0 || source->id_name)) );
+  return rc;
 }
 
 int bloom_source_is_rowid_name(const char *name){
@@ -233,8 +236,8 @@ int bloom_source_prepare_default(bloom_connection *connection, const char *sql, 
     text = sqlite3_mprintf("%s\n", sql); /* its end may be a comment */
   }
   if( text==NULL ) return SQLITE_NOMEM;
-  /* v < '' for numbers alone.  typeof() would do, but SQLite returns SQLITE_ERROR if an authorizer
-  ** denies a function, as it does if the DEFAULT is no constant. */
+  /* v < '' is true of numbers alone.  typeof() would tell, too, but where an authorizer denies a
+  ** function SQLite returns SQLITE_ERROR, as where the DEFAULT is no constant. */
   rc = bloom_sql_prepare(connection, row,
                          "WITH d(v) AS (SELECT %s) SELECT v FROM d UNION ALL SELECT CAST(v AS TEXT)"
                          " FROM d UNION ALL SELECT CAST(v AS REAL) FROM d WHERE v < ''", text);

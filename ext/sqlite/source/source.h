@@ -17,7 +17,7 @@ typedef struct bloom_source_column {
   int is_not_null;      /* it is NOT NULL, or the INTEGER PRIMARY KEY */
   int is_generated;
   int is_virtual;       /* it is generated, and not stored */
-  int has_no_collation; /* the connection does not have it: index_connect() */
+  int has_no_collation; /* set by index_connect(): the connection does not know its collation */
 } bloom_source_column;
 
 typedef struct bloom_source {
@@ -30,8 +30,8 @@ typedef struct bloom_source {
   char *id_name;     /* its name, or one of the rowid's that no column has; NULL: there is none */
 } bloom_source;
 
-/* Fails for a shadow table, of which SQLite tells from 3.37 on.  For CREATE alone, as SQLite
-** compiles all views of the schema. */
+/* Fails for a shadow table; before 3.37 SQLite does not tell.  CREATE alone calls this, because
+** SQLite compiles all views of the schema here. */
 int bloom_source_refuse_shadow(bloom_follower follower, const char *table);
 
 /* Reads a table's columns, and what its rowid is called.  SQLITE_ERROR with a message where there
@@ -49,8 +49,8 @@ int bloom_source_find(const bloom_source *source, const char *name);
 int bloom_source_is_rowid_name(const char *name);
 
 /* Compiles a SELECT of all values that a DEFAULT may be stored as, whatever the column's type.  sql
-** is the DEFAULT's text, or NULL.  *row is NULL where the value is NULL.  SQLITE_NOTFOUND if the
-** DEFAULT is no constant: a number, a text, a BLOB, TRUE or FALSE, with + and - and parentheses. */
+** is the DEFAULT's text, or NULL.  *row is NULL where the value is NULL.  SQLITE_NOTFOUND unless it
+** is a constant: a number, a text, a BLOB, TRUE or FALSE, with + and - and parentheses. */
 int bloom_source_prepare_default(bloom_connection *connection, const char *sql, sqlite3_stmt **row);
 
 #endif

@@ -69,6 +69,7 @@ char *bloom_token_unquoted(bloom_token token){
       if( token.kind!='[' && token.text[i]==token.kind ) i++; /* a quote is doubled */
     }
   }
+  assert( length<=token.num_chars );
   text[length] = 0;
   return text;
 }
@@ -98,7 +99,7 @@ bloom_token bloom_token_find(bloom_token token, const char *word){
     va_end(arguments); \
   }while( 0 )
 
-/* The variables that a statement of ours may have at least.  An application may allow fewer:
+/* The variables that a statement of bloom's may have at least.  An application may allow fewer:
 ** sqlite.org/security.html recommends 10. */
 #define NUM_VARIABLES 64
 
@@ -113,6 +114,7 @@ int bloom_sql_prepare_text(bloom_connection *connection, sqlite3_stmt **statemen
     if( limit<NUM_VARIABLES ) sqlite3_limit(db, SQLITE_LIMIT_VARIABLE_NUMBER, NUM_VARIABLES);
     connection->is_running = 1;
     rc = sqlite3_prepare_v2(db, sql, -1, statement, NULL);
+    assert( connection->is_running && (rc==SQLITE_OK)==(*statement!=NULL) ); /* no text is empty */
     connection->is_running = 0;
     if( limit<NUM_VARIABLES ) sqlite3_limit(db, SQLITE_LIMIT_VARIABLE_NUMBER, limit);
   }
@@ -129,6 +131,7 @@ int bloom_sql_prepare(bloom_connection *connection, sqlite3_stmt **statement, co
 
 int bloom_sql_step(bloom_connection *connection, sqlite3_stmt *statement){
   int rc;
+  assert( statement!=NULL );
   if( connection->is_running ) return SQLITE_CORRUPT_VTAB;
   connection->is_running = 1;
   rc = sqlite3_step(statement);
@@ -137,6 +140,7 @@ int bloom_sql_step(bloom_connection *connection, sqlite3_stmt *statement){
          && !sqlite3_stmt_isexplain(statement) ){
     rc = sqlite3_step(statement);
   }
+  assert( connection->is_running ); /* what the statement called has not opened the guard */
   connection->is_running = 0;
   return rc;
 }
@@ -190,6 +194,7 @@ const char *bloom_sql_message(sqlite3 *db, int rc){
 int bloom_sql_failure(const bloom_connection *connection, const char *module, const char *name,
                       int rc, char **error){
   const char *message;
+  assert( rc!=SQLITE_ROW && rc!=SQLITE_DONE );
   if( (rc & 0xff)==SQLITE_INTERRUPT ){
     sqlite3_free(*error);
     *error = sqlite3_mprintf("%s", sqlite3_errstr(SQLITE_INTERRUPT));
@@ -202,7 +207,7 @@ int bloom_sql_failure(const bloom_connection *connection, const char *module, co
     *error = sqlite3_mprintf("%s: %s calls itself: by a function of the application that it calls,"
                              " or by a view in the place of one of its tables", module, name);
   }else if( strncmp(message, "bloom", 5)==0 ){
-    *error = sqlite3_mprintf("%s", message); /* of a method that our statement called */
+    *error = sqlite3_mprintf("%s", message); /* of a method that the statement called */
   }else if( (rc & 0xff)==SQLITE_CORRUPT ){
     *error = sqlite3_mprintf("%s: %s: %s", module, name, message);
   }else{
@@ -213,6 +218,7 @@ int bloom_sql_failure(const bloom_connection *connection, const char *module, co
 
 int bloom_sql_column_text(sqlite3_stmt *row, int column, const char **text){
   const int type = sqlite3_column_type(row, column);
+  assert( column>=0 && column<sqlite3_data_count(row) );
   *text = (const char *)sqlite3_column_text(row, column);
   return *text==NULL && type!=SQLITE_NULL ? SQLITE_NOMEM : SQLITE_OK;
 }
@@ -265,18 +271,23 @@ char *bloom_sql_name(const char *name){
   return sqlite3_mprintf(is_plain ? "%s" : "\"%w\"", name);
 }
 
+/* Returns a statement's first word, behind comments and semicolons.  An open sqlite3_blob is a
+** statement without SQL, and has none. */
+static bloom_token first_word(sqlite3_stmt *statement){
+  const char *sql = sqlite3_sql(statement);
+  bloom_token word = bloom_token_first(sql ? sql : "");
+  while( word.kind==';' ) word = bloom_token_after(word);
+  return word;
+}
+
 sqlite3_stmt *bloom_sql_writer(bloom_connection *connection, sqlite3_stmt *after){
   sqlite3_stmt *statement = after;
   while( (statement = sqlite3_next_stmt(connection->db, statement))!=NULL ){
-    /* An open sqlite3_blob is a statement without SQL, and fires no trigger;
-    ** sqlite3_stmt_readonly() may be 0 for a PRAGMA or an EXPLAIN. */
-    const char *sql = sqlite3_sql(statement);
-    bloom_token word;
-    if( sql==NULL || !sqlite3_stmt_busy(statement) || sqlite3_stmt_isexplain(statement)
-        || sqlite3_stmt_readonly(statement) ) continue;
-    word = bloom_token_first(sql);
-    while( word.kind==';' ) word = bloom_token_after(word);
-    if( word.num_chars && !bloom_token_is(word, "PRAGMA") ) break;
+    /* sqlite3_stmt_readonly() may be 0 for a PRAGMA or an EXPLAIN, and a sqlite3_blob fires no
+    ** trigger. */
+    const bloom_token word = first_word(statement);
+    if( word.num_chars && sqlite3_stmt_busy(statement) && !sqlite3_stmt_isexplain(statement)
+        && !sqlite3_stmt_readonly(statement) && !bloom_token_is(word, "PRAGMA") ) break;
   }
   return statement;
 }
@@ -292,7 +303,7 @@ int bloom_sql_may_be_mid_write(bloom_connection *connection, int *is_mid_write){
   *is_mid_write = bloom_sql_has_two_writers(connection);
   if( *is_mid_write || writer==NULL ) return SQLITE_OK;
   /* Triggers and foreign keys' actions are programs within the statement's program. */
-  rc = bloom_sql_prepare(connection, &opcode, "EXPLAIN %s", sqlite3_sql(writer));
+  rc = bloom_sql_prepare(connection, &opcode, "EXPLAIN %s", first_word(writer).text);
   while( rc==SQLITE_OK && !*is_mid_write && (rc = bloom_sql_step(connection, opcode))==SQLITE_ROW ){
     const char *name = (const char *)sqlite3_column_text(opcode, 1);
     *is_mid_write = name==NULL || strcmp(name, "Program")==0;
@@ -300,7 +311,7 @@ int bloom_sql_may_be_mid_write(bloom_connection *connection, int *is_mid_write){
   }
   rc = bloom_sql_end(opcode, rc);
   if( rc!=SQLITE_TOOBIG ) return rc;
-  *is_mid_write = 1; /* its SQL is as long as may be, and EXPLAIN makes it longer: it may be */
+  *is_mid_write = 1; /* EXPLAIN makes its SQL longer than the limit, so nothing is known of it */
   return SQLITE_OK;
 }
 
@@ -311,5 +322,7 @@ int bloom_blob_open(sqlite3 *db, const char *schema, const char *table, const ch
   rc = sqlite3_blob_open(db, schema, table, column, row, is_writable, blob);
   if( rc!=SQLITE_ERROR ) return rc;
   rc = sqlite3_table_column_metadata(db, schema, table, column, NULL, NULL, NULL, NULL, NULL);
-  return rc==SQLITE_OK ? sqlite3_blob_open(db, schema, table, column, row, is_writable, blob) : rc;
+  if( rc==SQLITE_OK ) rc = sqlite3_blob_open(db, schema, table, column, row, is_writable, blob);
+  assert( (rc==SQLITE_OK)==(*blob!=NULL) );
+  return rc;
 }

@@ -41,15 +41,15 @@ char *bloom_token_unquoted(bloom_token token);
 /*
 ** SQL that bloom runs itself, behind one guard.
 **
-** In a hostile file a table can be a view, or have a trigger, that comes back to bloom while
-** a statement of bloom's runs.  So while one is compiled or takes a step, nothing else of
-** bloom's on that connection runs SQL: it fails with SQLITE_CORRUPT_VTAB.  Code that can
-** do without tests connection->is_running first.  What stands between two steps is bloom's
-** own code, which nothing comes back to.
+** In a hostile file a table can be a view, or have a trigger, that calls bloom while a statement
+** of bloom's runs.  So while one is compiled or takes a step, any other SQL of bloom's on that
+** connection fails with SQLITE_CORRUPT_VTAB.  Code that has another way tests
+** connection->is_running first.  Between two steps there is only bloom's own code, which calls
+** nothing of the file's.
 */
 
-/* Compiles one statement.  SQL is a format and arguments, as sqlite3_mprintf() takes them; or, in
-** functions that end in _text, a text that they free, NULL when out of memory. */
+/* Compiles one statement.  Its SQL is a format and arguments, as sqlite3_mprintf() takes them; the
+** second function takes a text, NULL when out of memory, and frees it. */
 int bloom_sql_prepare(bloom_connection *connection, sqlite3_stmt **statement, const char *format,
                       ...);
 int bloom_sql_prepare_text(bloom_connection *connection, sqlite3_stmt **statement, char *sql);
@@ -57,8 +57,8 @@ int bloom_sql_prepare_text(bloom_connection *connection, sqlite3_stmt **statemen
 /* Takes a step: SQLITE_ROW, SQLITE_DONE or an error. */
 int bloom_sql_step(bloom_connection *connection, sqlite3_stmt *statement);
 
-/* Binds a value.  sqlite3_bind_value() of SQLite 3.31 binds a wrong number for a REAL column of
-** which the query says that it is an integer, as `u.v = 5` does. */
+/* Binds a value.  sqlite3_bind_value() of SQLite 3.31 binds a wrong number for a REAL column that
+** the query compares with an integer, as `u.v = 5` does. */
 int bloom_sql_bind(sqlite3_stmt *statement, int number, sqlite3_value *value);
 
 /* Finalizes a statement.  Returns SQLITE_OK where rc, of its last step or of a use of its row, is
@@ -96,9 +96,9 @@ int bloom_sql_column_text(sqlite3_stmt *row, int column, const char **text);
 ** SQLITE_NOMEM. */
 int bloom_sql_copy_text(sqlite3_stmt *row, int column, char **text);
 
-/* Sets *is_there to whether a table whose name is name and suffix has the text CREATE TABLE "name"
-** and behind it what matches columns, a pattern of GLOB: any other is the user's.  SQL's GLOB could
-** be one of the application. */
+/* Sets *is_there to whether the table called name and suffix has the text CREATE TABLE "NAME" and
+** behind it one that matches columns, a pattern of GLOB: a table of another text is the user's.
+** Does not match by SQL's GLOB, which the application may have replaced. */
 int bloom_sql_find_table(bloom_connection *connection, const char *schema, const char *name,
                          const char *suffix, const char *columns, int *is_there);
 
@@ -106,8 +106,8 @@ int bloom_sql_find_table(bloom_connection *connection, const char *schema, const
 int bloom_sql_drop(bloom_connection *connection, const char *schema, const char *name,
                    const char *suffix, const char *columns);
 
-/* Returns what SQL has behind begin and one name in quotes, made of name and suffix; NULL if it
-** begins otherwise. */
+/* Returns what sql has behind begin and a name in quotes, which is name and suffix; NULL if it does
+** not begin with these. */
 const char *bloom_sql_behind(const char *sql, const char *begin, const char *name,
                              const char *suffix);
 
@@ -115,20 +115,20 @@ const char *bloom_sql_behind(const char *sql, const char *begin, const char *nam
 ** memory. */
 char *bloom_sql_name(const char *name);
 
-/* Returns the next statement of the connection after one, or NULL, that has begun to write rows and
-** not ended; NULL if there is none. */
+/* Returns the connection's next statement after one, or its first after NULL, that has begun to
+** write rows and has not ended; NULL if there is none. */
 sqlite3_stmt *bloom_sql_writer(bloom_connection *connection, sqlite3_stmt *after);
 
 /* Returns 1 if there are two such statements. */
 int bloom_sql_has_two_writers(bloom_connection *connection);
 
 /* Sets *is_mid_write to whether a statement of the connection may have written some of its rows and
-** not all, one without triggers left out. */
+** not all.  One that writes alone, without triggers, is the caller's own, and does not count. */
 int bloom_sql_may_be_mid_write(bloom_connection *connection, int *is_mid_write);
 
-/* Opens the BLOB in a row of a shadow table: no view, trigger or CHECK of a hostile file runs.  As
-** sqlite3_blob_open(), which returns SQLITE_ERROR where there is no such table, row, BLOB or TEXT;
-** but where the schema cannot be read, returns why. */
+/* Opens the BLOB in a row of a shadow table; no view, trigger or CHECK of a hostile file runs.  As
+** of sqlite3_blob_open(), SQLITE_ERROR where there is no such table, row, BLOB or TEXT; but where
+** the schema cannot be read, SQLite's code for that. */
 int bloom_blob_open(sqlite3 *db, const char *schema, const char *table, const char *column,
                     sqlite3_int64 row, int is_writable, sqlite3_blob **blob);
 

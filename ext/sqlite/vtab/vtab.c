@@ -3,7 +3,7 @@
 **
 **   SELECT count(*) FROM name(?)             0: surely no such key, 1: there may be
 **   SELECT ... FROM name WHERE key = ?       the same: no row or one
-**   SELECT * FROM name                       one row of what there is to know
+**   SELECT * FROM name                       one row of facts
 **   (SELECT handle FROM name)                for bloom_may_contain() in scans
 **   INSERT INTO name(name) VALUES ('merge')  takes the journal into the pages
 **   INSERT INTO name(key) VALUES (?)         adds to a standalone filter
@@ -34,8 +34,8 @@ static const struct {
 
 /* -- Arguments ----------------------------------------------------------------------- */
 
-/* Notes why such a key is refused, and the way out.  A table of bloom 1.1 may have one: it can be
-** opened, so that it can be dropped. */
+/* Sets args->refusal to why such an argument is refused, and the way out.  A table of bloom 1.1 may
+** have one: it is opened, so that it can be dropped. */
 static int refuse_expression(const char *what, const char *text, bloom_vtab_args *args){
   if( args->refusal ) return SQLITE_OK;
   args->refusal = sqlite3_mprintf("bloom: %s, not: %s; use bloom_build(), or a filter of your own:"
@@ -137,12 +137,15 @@ static int read_args(int num_args, const char *const *texts, bloom_vtab_args *ar
   }
   if( args->size==0 ) args->size = BLOOM_DEFAULT_BITS_PER_KEY;
   if( args->capacity==0 ) args->capacity = BLOOM_VTAB_DEFAULT_CAPACITY;
+  assert( args->size>0 && args->size<=100 && args->capacity>0 );
+  assert( rc!=SQLITE_OK || args->refusal || (args->table==NULL)==(args->num_columns==0) );
   return rc;
 }
 
 /* -- Making and opening --------------------------------------------------------------- */
 
-/* Returns 1 if a name is a column's: the command has the table's. */
+/* Returns 1 if the virtual table, whose column for commands has its name, has another column of
+** that name. */
 static int is_own_column(const char *name, int num_parts){
   int i;
   for(i=1; i<=num_parts; i++){
@@ -156,7 +159,7 @@ static int is_own_column(const char *name, int num_parts){
   return 0;
 }
 
-/* Ends a method: outside of a cursor the reader would outlive the statement. */
+/* Ends a method.  Closes the reader, which would outlive the statement, unless a cursor does. */
 static int vtab_end(bloom_vtab *vtab, int rc){
   rc = bloom_vtab_failure(vtab, rc);
   if( vtab->num_cursors==0 ) bloom_vtab_close_reader(vtab);
@@ -298,6 +301,7 @@ static int vtab_update(sqlite3_vtab *base, int num_args, sqlite3_value **args,
   bloom_vtab *vtab = bloom_vtab_of(base);
   sqlite3_value **columns = args + 2 + bloom_vtab_num_parts(vtab);
   int rc;
+  assert( num_args==1 || columns + BLOOM_VTAB_COMMAND + 1==args + num_args );
   if( num_args==1 || sqlite3_value_type(args[0])!=SQLITE_NULL ){
     return BLOOM_VTAB_FAIL(vtab, "bloom: rows of %s cannot be deleted or changed: a Bloom filter"
                                  " cannot forget a key; INSERT INTO %s(%s) VALUES ('%s') forgets"

@@ -8,8 +8,8 @@
 ** not all.
 **
 ** A tool without bloom copies a filter's tables and triggers, but not the virtual table.  CREATE
-** takes over tables that have a mark of a filter inside.  Others it names, with the SQL that takes
-** them out of the way.
+** takes over tables that have a mark of a filter inside.  It refuses others, and says which SQL
+** takes them out of the way.
 */
 #include "vtab_int.h"
 
@@ -21,10 +21,10 @@
 
 /* -- What is in the way -------------------------------------------------------------------- */
 
-/* Checks tables with the names and the texts of the filter's that CREATE finds, in a copy without
-** virtual tables for example.  *are_own_pages: they have no row, or the layout of a filter with as
-** many columns, *has_keys.  *is_own_journal: it has no row, or the first one has a number alone, or
-** a trigger of the filter's writes to it. */
+/* Checks tables with the names and the texts of the filter's that CREATE finds, as in a copy
+** without virtual tables.  *are_own_pages stays 1 if they have no row, or the layout of a filter
+** with as many columns, which sets *has_keys.  *is_own_journal stays 1 if it has no row, or the
+** first one has r alone, or a trigger of the filter's writes to it. */
 static int check_left(bloom_vtab *vtab, int *are_own_pages, int *is_own_journal, int *has_keys){
   const char *key = vtab->args.num_columns>1 ? "key_1" : "key";
   sqlite3_int64 has_rows = 0, has_mark = 1;
@@ -63,6 +63,7 @@ int bloom_vtab_check_names(bloom_vtab *vtab, int is_rename, int *has_keys){
   int are_own_pages, is_own_journal = 0;
   int rc = bloom_sql_find_table(vtab->connection, vtab->schema, name, "_pages",
                                 PAGES_COLUMNS, &are_own_pages);
+  assert( !is_rename || has_keys==NULL );
   if( vtab->args.table==NULL ){
     is_own_journal = has_keys==NULL; /* it needs none */
   }else if( rc==SQLITE_OK ){
@@ -93,6 +94,7 @@ static int check_size(bloom_vtab *vtab, const bloom_vtab_layout *layout, int is_
   sqlite3_int64 max_pages = 0;
   double best_rate;
   int rc;
+  assert( layout->num_layers==1 );
   if( is_create && vtab->args.size<1 && !bloom_encoding_parquet.min_bits_per_key_x10(
       vtab->args.size, (uint64_t)capacity, &best_rate) ){
     /* Rounded up, never down: it is a promise. */
@@ -160,8 +162,8 @@ static int add_selected_keys(bloom_vtab_batch *batch, sqlite3_stmt *row, int rc)
   return rc==SQLITE_OK ? bloom_vtab_batch_finish(batch) : rc;
 }
 
-/* Adds keys of the source by a SELECT, which is freed, and what OR REPLACE may store in place of
-** NULL, a DEFAULT. */
+/* Adds keys of the source by a SELECT, which is freed, and the column's DEFAULT, which OR REPLACE
+** may store in place of a NULL. */
 static int add_source_keys(bloom_vtab_batch *batch, const bloom_vtab_args *args, char *sql){
   bloom_connection *connection = batch->vtab->connection;
   sqlite3_stmt *row;
@@ -183,8 +185,8 @@ static int set_merged_at(bloom_vtab *vtab, bloom_vtab_layout *layout){
   return bloom_sql_end(row, rc);
 }
 
-/* Returns rc; within BEGIN SQLITE_IOERR in place of an error after which SQLite would leave a
-** half-made filter: after that one, as after an interrupt, it rolls back the transaction. */
+/* Returns rc.  Within BEGIN returns SQLITE_IOERR for an error after which SQLite would leave a
+** half-made filter: SQLite rolls back the transaction then, as after an interrupt. */
 static int take_back(bloom_vtab *vtab, int rc){
   if( rc==SQLITE_OK || bloom_sql_is_fatal(rc) || (rc & 0xff)==SQLITE_INTERRUPT
    || sqlite3_get_autocommit(vtab->connection->db) ){
@@ -194,9 +196,9 @@ static int take_back(bloom_vtab *vtab, int rc){
   return SQLITE_IOERR;
 }
 
-/* Fills the filter from its source, which a standalone filter has not: args is NULL.  *layout has
-** the rules of the key, and gets the rest.  Where it is healing, the pages stay empty, and have the
-** room that they had. */
+/* Fills the filter from its source; args is NULL: empties a standalone one.  *layout has the rules
+** of the key, and gets the rest.  Where it is healing, the pages stay empty, and have the room that
+** they had. */
 static int fill(bloom_vtab *vtab, const bloom_vtab_args *args, bloom_vtab_layout *layout,
                 int is_create){
   bloom_vtab_batch batch = {.vtab = vtab, .layout = layout, .is_new = 1};
@@ -228,6 +230,7 @@ static int fill(bloom_vtab *vtab, const bloom_vtab_args *args, bloom_vtab_layout
   if( rc==SQLITE_OK && args && !layout->is_healing ){
     rc = add_source_keys(&batch, args, bloom_vtab_keys_sql(vtab, args, 0));
   }
+  assert( rc!=SQLITE_OK || batch.num_hashes[0] + batch.num_hashes[1]==0 );
   if( rc==SQLITE_OK ) rc = bloom_vtab_write_layout(vtab, layout);
   bloom_vtab_batch_free(&batch);
   /* SQLite rolls back a CREATE that fails, but not an INSERT of one row. */
@@ -249,7 +252,7 @@ static int make_all(bloom_vtab *vtab, const bloom_vtab_args *args, bloom_vtab_la
   return rc==SQLITE_OK ? fill(vtab, args, layout, is_create) : rc;
 }
 
-/* Fails because another statement, or the one of whose trigger this is, may be mid write. */
+/* Fails because another statement may be mid write, or the one whose trigger runs this. */
 static int refuse_mid_write(bloom_vtab *vtab, const char *done, const char *hint){
   return BLOOM_VTAB_FAIL(vtab, "bloom: %s cannot be %s by a trigger, or while another statement of"
                                " this connection writes%s", vtab->name, done, hint);
@@ -260,8 +263,9 @@ int bloom_vtab_make(bloom_vtab *vtab){
   bloom_vtab_layout layout = {.num_layers = 0};
   int have_keys, rc = bloom_vtab_check_names(vtab, 0, &have_keys);
   if( rc!=SQLITE_OK ) return bloom_vtab_failure(vtab, rc);
-  /* They are the only copy of these keys. */
+  /* The pages are the only copy of these keys. */
   if( have_keys && args==NULL ) return SQLITE_OK;
+  assert( vtab->args.refusal==NULL && (args==NULL)==(vtab->args.num_columns==0) );
   vtab->has_layout = 0;
   if( args ){
     rc = bloom_source_refuse_shadow(bloom_vtab_follower(vtab), args->table);
@@ -310,7 +314,7 @@ static int rebuild(bloom_vtab *vtab, int is_merge, int is_damaged, int is_healin
   bloom_vtab_layout layout = {.is_healing = is_healing, .next_id = INT64_MIN};
   bloom_vtab_doubt doubt = BLOOM_VTAB_CERTAIN;
   int rc;
-  assert( vtab->args.table );
+  assert( vtab->args.table && (is_merge || !is_healing) );
   bloom_forget_message(&vtab->base);
   bloom_vtab_close_reader(vtab);
   rc = bloom_vtab_check_names(vtab, 0, NULL);
@@ -322,8 +326,8 @@ static int rebuild(bloom_vtab *vtab, int is_merge, int is_damaged, int is_healin
     }
     rc = bloom_vtab_read_source(vtab, args, &layout);
     if( rc==SQLITE_OK && !doubt && args->has_namesake ) doubt = BLOOM_VTAB_HAS_NAMESAKE;
-    /* No trigger tells which source it was, and its columns are not the layout's; or another table
-    ** has the name of the triggers' by now. */
+    /* No trigger names the source, and this one's key is not the layout's; or the source was
+    ** renamed, and another has its name. */
     if( rc==SQLITE_OK && is_merge && (doubt==BLOOM_VTAB_HAS_NAMESAKE
         || (doubt && !(vtab->has_layout && bloom_vtab_has_same_key(&layout, &vtab->layout)))) ){
       bloom_vtab_args_free(&triggers.args);
@@ -375,19 +379,20 @@ int bloom_vtab_delete_all(sqlite3_vtab *base){
   return rc==SQLITE_OK ? fill(vtab, NULL, &layout, 0) : rc;
 }
 
-/* A plain 'merge' looks at the headers of so many pages, for damage: 1 ms. */
+/* A plain 'merge' checks the headers of so many pages at most: 1 ms. */
 #define FEW_PAGES 1024
 
-/* Takes at most max_rows keys, 0: all, into the pages; none, and sets *doubt, where every key may
-** be in the filter.  An authorizer can refuse a merge only before the journal is cut, as nothing
-** is compiled then: that leaves bits without keys, which is harmless.  SQLite rolls back other
+/* Takes at most max_rows keys, 0: all, into the pages.  Sets *doubt, and takes none, where the
+** journal is broken.  Nothing is compiled once the journal is cut, so an authorizer can refuse a
+** merge only before: that leaves bits without keys, which is harmless.  SQLite rolls back other
 ** failures. */
 static int merge_keys(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_doubt *doubt){
   bloom_vtab_layout layout;
   bloom_vtab_batch batch = {.vtab = vtab, .layout = &layout};
   int rc = SQLITE_OK;
-  assert( vtab->args.table && max_rows>=0 && !*doubt );
-  /* What look-ups met of damage, and of a filter with few pages all of it, but for blocks. */
+  assert( vtab->args.table && vtab->has_layout && !vtab->layout.is_healing );
+  assert( max_rows>=0 && !*doubt );
+  /* Damage that look-ups met; of a filter with few pages also any in headers, below. */
   if( bloom_connection_knows_damage(vtab->connection, vtab->layout.number) ) return SQLITE_NOTFOUND;
   if( max_rows==0 ){
     bloom_vtab_page_header sums;
@@ -397,7 +402,7 @@ static int merge_keys(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_doubt
       rc = bloom_vtab_read_layer(vtab, &vtab->layout, 0, &sums, NULL);
     }
     if( rc==SQLITE_OK ) rc = bloom_vtab_count_unmerged(vtab, &num_rows);
-    /* All keys need more room than there is, and now may be the time to make it. */
+    /* Where keys need more room than there is, makes it, unless a statement is mid write. */
     if( rc==SQLITE_OK && num_rows>vtab->layout.layers[0].capacity - vtab->layout.num_filled ){
       rc = bloom_sql_may_be_mid_write(vtab->connection, &is_mid_write);
     }
@@ -420,7 +425,7 @@ static int merge_keys(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_doubt
 
 /* Adds the keys of the source's next max_rows rows, by their ids, to a filter that is healing.
 ** After the last row it has all keys: those of rows that were written meanwhile, or got another id,
-** are in the journal.  Begins anew without the triggers that see these, or where a page is
+** are in the journal.  Begins anew where the triggers that see these are gone, or a page is
 ** damaged. */
 static int heal_rows(bloom_vtab *vtab, sqlite3_int64 max_rows){
   bloom_vtab_triggers triggers = {.are_newest = 0};
@@ -432,11 +437,13 @@ static int heal_rows(bloom_vtab *vtab, sqlite3_int64 max_rows){
   char *sql = NULL;
   int rc = bloom_vtab_read_layout(vtab);
   layout = vtab->layout;
+  assert( rc!=SQLITE_OK || (layout.is_healing && max_rows>0) );
   bloom_vtab_close_reader(vtab);
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_triggers(vtab, &triggers);
   if( rc==SQLITE_OK && !triggers.are_of_each_update ) rc = SQLITE_NOTFOUND;
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_source(vtab, &triggers.args, &layout);
   if( rc==SQLITE_OK ) rc = check_can_read(vtab, args, 1);
+  assert( rc!=SQLITE_OK || args->id );
   if( rc==SQLITE_OK ){
     rc = bloom_sql_row(vtab->connection, &row, "SELECT \"%w\" FROM \"%w\".\"%w\" WHERE \"%w\" >="
                        " %lld ORDER BY 1 LIMIT 1 OFFSET %lld", args->id, vtab->schema, args->table,

@@ -1,13 +1,13 @@
 /*
 ** Reading, and checking.  `FROM name(?)` and `WHERE key = ?` are one plan; without a key there is
-** one row of what there is to know.
+** one row of facts.
 **
-** A snapshot is pages and journal at once, in memory: for handles, facts and checks.  It is read
-** once for each statement that asks for it, and lives as long as the cursor that has it.
+** A snapshot is a copy of pages and journal in memory, for handles, facts and checks.  It is read
+** once for each cursor that needs it, and lives as long as the cursor.
 **
-** LIKE and an OR with something else cannot be answered: SQLite reads the column key instead, which
-** is an error, because NULL there would be a wrong "no".  By a collation that is not the column's
-** every key may be in the filter.
+** LIKE, and an OR with another condition, are no look-ups: SQLite reads the column key instead,
+** which is an error, because NULL there would be a wrong "no".  By a collation that is not the
+** column's every key may be in the filter.
 */
 #include "vtab_int.h"
 
@@ -16,11 +16,12 @@
 #include "../../core/parquet/parquet.h"
 #include "../handle.h"
 
-/* Where in idxStr, behind what EXPLAIN QUERY PLAN shows of a plan for a key, there is a letter for
-** each collation: that of bloom_collation_names, or ? for another. */
+/* idxStr of a plan for a key, as EXPLAIN QUERY PLAN shows it.  Behind it is the first letter of the
+** collation of each of its columns, one of bloom_collation_names, or ? for another. */
 #define KEY_PLAN "a key by "
 
-/* 'merge' pays once so many keys are unmerged, or a tenth of all if that is not few. */
+/* A note advises a 'merge' of more than MANY_UNMERGED keys, or of FEW_UNMERGED that are more than a
+** tenth of the merged ones. */
 #define MANY_UNMERGED 10000
 #define FEW_UNMERGED  1000
 
@@ -38,10 +39,10 @@ typedef struct vtab_snapshot {
 typedef struct vtab_cursor {
   sqlite3_vtab_cursor base; /* first, for SQLite */
   int is_eof;
-  sqlite3_value *values[BLOOM_MAX_KEY_COLUMNS]; /* the key that was looked for, or its columns */
+  sqlite3_value *values[BLOOM_MAX_KEY_COLUMNS]; /* the key that is looked up, or its columns */
   int num_values;
   sqlite3_int64 rowid;
-  vtab_snapshot *snapshot; /* once a column needed it */
+  vtab_snapshot *snapshot; /* NULL until a column needs it */
 } vtab_cursor;
 
 /* Returns the cursor by SQLite's pointer, whose type may need less alignment than ours. */
@@ -49,8 +50,8 @@ static vtab_cursor *cursor_of(void *base){
   return base;
 }
 
-/* Returns the doubt of a look-up: the pages may be those of a merge that another connection rolls
-** back. */
+/* Returns the doubt of a look-up: uncommitted pages may be those of a merge that another connection
+** rolls back. */
 static bloom_vtab_doubt doubt_of_reader(const bloom_vtab *vtab){
   return !vtab->doubt && vtab->is_uncommitted ? BLOOM_VTAB_UNCOMMITTED
     : bloom_vtab_doubt_of_merge(vtab);
@@ -184,7 +185,7 @@ static int read_snapshot(bloom_vtab *vtab, vtab_snapshot **result){
     bloom_vtab_page_header header;
     bloom_shape shape = {0};
     uint8_t *bytes;
-    /* Memory is asked for when the last page is there. */
+    /* The last page is read before memory is allocated: a damaged layout may have too many. */
     rc = bloom_vtab_read_page(vtab, layout, layer, bloom_vtab_num_pages(layout, layer) - 1,
                               &header);
     if( rc!=SQLITE_OK ) break;
@@ -196,6 +197,7 @@ static int read_snapshot(bloom_vtab *vtab, vtab_snapshot **result){
     snapshot->num_keys += (sqlite3_int64)header.num_keys;
     bloom_parquet_put_header(shape.num_slots, bytes);
     bloom_encoding_parquet.read(bytes, shape.num_bytes, &snapshot->filters[layer]);
+    assert( snapshot->filters[layer].shape.num_slots==num_blocks );
   }
   if( rc!=SQLITE_OK ){
     snapshot_free(snapshot);
@@ -207,7 +209,8 @@ static int read_snapshot(bloom_vtab *vtab, vtab_snapshot **result){
 
 /* -- Handles --------------------------------------------------------------------------------- */
 
-/* Tests the hashes of a key, which took rc: 1 or 0; BLOOM_TEST_NULL or BLOOM_TEST_NOMEM. */
+/* Tests the hashes of a key; rc is what bloom_hashes_of_key() returned.  Returns 1, 0,
+** BLOOM_TEST_NULL or BLOOM_TEST_NOMEM. */
 static int snapshot_test(const vtab_snapshot *snapshot, int rc, const bloom_combined_hashes *asked){
   int i, layer;
   if( rc==SQLITE_NOMEM ) return BLOOM_TEST_NOMEM;
@@ -226,6 +229,7 @@ static int snapshot_test(const vtab_snapshot *snapshot, int rc, const bloom_comb
 static int test_value(void *data, int num_keys, sqlite3_value **keys){
   vtab_snapshot *snapshot = data;
   bloom_combined_hashes asked;
+  assert( num_keys==1 );
   (void)num_keys;
   if( snapshot->doubt ) return sqlite3_value_type(keys[0])==SQLITE_NULL ? BLOOM_TEST_NULL : 1;
   return snapshot_test(snapshot, bloom_hashes_of_key(&snapshot->layout.rules, &snapshot->tuples,
@@ -250,7 +254,7 @@ static int find_note(const bloom_vtab *vtab, const vtab_snapshot *snapshot, char
     capacity = layout->layers[0].capacity;
   *note = NULL;
   if( vtab->args.table==NULL ){
-    /* With more than twice the keys that it was made for a new one has fewer bytes. */
+    /* A filter with more than twice the keys of its first layer has more bytes than a new one. */
     bloom_vtab_layout fresh = {.blocks_per_page = layout->blocks_per_page};
     if( num_keys<BLOOM_VTAB_DEFAULT_CAPACITY || num_keys / 2<=capacity ) return SQLITE_OK;
     bloom_vtab_add_layer(vtab, &fresh, num_keys);
@@ -275,7 +279,7 @@ static int find_note(const bloom_vtab *vtab, const vtab_snapshot *snapshot, char
   return *note ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* Returns a column of what there is to know. */
+/* Returns a column of the row of facts. */
 static int result_fact(bloom_vtab *vtab, vtab_snapshot *snapshot, sqlite3_context *context,
                        int column){
   const bloom_vtab_layout *layout = &snapshot->layout;
@@ -317,8 +321,8 @@ static int result_fact(bloom_vtab *vtab, vtab_snapshot *snapshot, sqlite3_contex
       bloom_handle_result(context, snapshot->handle, 0);
       break;
     case BLOOM_VTAB_FILTER:
-      /* One over a table has its keys in the form of equality.h, which bloom_may_contain(BLOB, key)
-      ** does not know, and layers are not one filter: those are NULL, which says maybe. */
+      /* NULL, which says maybe: a filter over a table hashes keys by equality.h, which
+      ** bloom_may_contain(BLOB, key) does not, and several layers are not one filter. */
       if( vtab->args.table || layout->num_layers>1 ) break;
       sqlite3_result_blob64(context, snapshot->bytes[0], snapshot->filters[0].shape.num_bytes,
                             SQLITE_TRANSIENT);
@@ -364,6 +368,7 @@ static int look_up(bloom_vtab *vtab, bloom_key_values key, const char *collation
   bloom_combined_hashes asked;
   int i, is_intact = 1, rc = bloom_vtab_read_layout(vtab);
   *may_contain = 0;
+  assert( vtab->args.table==NULL || vtab->is_checked || vtab->doubt );
   if( rc==SQLITE_OK ) rc = bloom_hashes_of_key(rules, &tuples, key, &asked);
   sqlite3_finalize(tuples.row);
   if( rc==SQLITE_OK && asked.is_invalid ){
@@ -374,15 +379,15 @@ static int look_up(bloom_vtab *vtab, bloom_key_values key, const char *collation
   if( rc!=SQLITE_OK ) return rc;
   assert( asked.num_hashes>0 || asked.is_maybe ); /* the key is not NULL */
   *may_contain = doubt_of_reader(vtab) || asked.is_maybe;
-  /* BINARY takes for equal no more than any collation; another than the column's may take more.  Of
-  ** a tuple's one value, a BLOB, they say nothing. */
+  /* What is equal by BINARY is so by each collation; one that is not the column's may find more
+  ** equal.  A tuple's BLOB has no collation. */
   for(i=0; (key.parts || rules->num_columns<2) && collations[i]; i++){
     *may_contain |= collations[i]!='B' && (i>=rules->num_columns
       || collations[i]!=bloom_collation_names[rules->columns[i].collation][0]);
   }
   if( !*may_contain ) rc = bloom_vtab_test_pages(vtab, &asked, may_contain);
   if( rc==SQLITE_OK && !*may_contain && vtab->args.table ){
-    /* A statement of bloom's own calls this: none can run to read the journal. */
+    /* Where a statement of bloom's calls this, no other can run to read the journal. */
     if( vtab->connection->is_running ) is_intact = 0;
     else rc = bloom_vtab_read_journal(vtab, &is_intact);
     *may_contain = !is_intact;
@@ -394,7 +399,7 @@ static int look_up(bloom_vtab *vtab, bloom_key_values key, const char *collation
       *may_contain = doubt_of_reader(vtab)!=BLOOM_VTAB_CERTAIN;
     }
   }
-  /* Not one for all keys: of key = 1 OR key = 2 SQLite would take the two for one row. */
+  /* Keys differ in it: of key = 1 OR key = 2 SQLite takes rows of one rowid for one row. */
   *rowid = (sqlite3_int64)asked.first;
   return rc;
 }
@@ -405,6 +410,7 @@ int bloom_vtab_filter(sqlite3_vtab_cursor *base, int plan, const char *text, int
   vtab_cursor *cursor = cursor_of(base);
   bloom_vtab *vtab = bloom_vtab_of(base->pVtab);
   int i, may_contain, rc;
+  assert( plan==num_args && (plan==0 || strlen(text)==sizeof(KEY_PLAN) - 1 + (size_t)plan) );
   (void)plan;
   forget_reading(cursor);
   rc = bloom_vtab_open(vtab, BLOOM_VTAB_LOOK_UP);
@@ -450,6 +456,7 @@ int bloom_vtab_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int c
   const char *name = vtab->name;
   const int num_parts = bloom_vtab_num_parts(vtab);
   int rc = SQLITE_OK;
+  assert( cursor->num_values<=1 || cursor->num_values==num_parts );
   if( column<num_parts ){
     /* One value is the whole key. */
     if( cursor->num_values>1 ) sqlite3_result_value(context, cursor->values[column]);
@@ -481,6 +488,7 @@ static int find_missed(bloom_vtab *vtab, vtab_snapshot *snapshot, char **finding
   sqlite3_int64 num_keys = 0, num_missed = 0;
   sqlite3_stmt *row = NULL;
   int rc = bloom_vtab_read_triggers(vtab, &triggers);
+  assert( vtab->args.table && !snapshot->doubt );
   if( rc==SQLITE_OK ) rc = bloom_vtab_read_source(vtab, &triggers.args, &now);
   if( rc==SQLITE_OK ){
     rc = bloom_sql_prepare_text(vtab->connection, &row,

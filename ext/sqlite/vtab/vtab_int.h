@@ -63,13 +63,13 @@ typedef struct bloom_vtab_layout {
   uint64_t default_checksum;  /* of the text of the column's DEFAULT */
   uint64_t num_taken;         /* 1 and the rows that merges took since the journal was emptied; 0:
                               ** not known, as bloom 1.2.0 made or merged the filter */
-  int is_healing;             /* 'merge=N' repairs the filter: its pages lack keys of rows */
+  int is_healing;             /* 'merge=N' repairs the filter: its pages lack keys of rows, */
   sqlite3_int64 next_id;      /* from this id on */
-  int is_of_1_2_0;            /* and its key has so many columns that the hashes were others then */
+  int is_of_1_2_0;            /* bloom 1.2.0 made it, which had other hashes for so many columns */
   int has_chain;              /* each row of the journal has bits of the r of the row before it */
 } bloom_vtab_layout;
 
-/* A row of the journal: its r, and how many hashes it and the rows before it have. */
+/* A row of the journal: its r, and how many distinct hashes the rows up to it have. */
 typedef struct bloom_vtab_journal_row {
   sqlite3_int64 mark;
   size_t num_hashes;
@@ -101,6 +101,7 @@ typedef struct bloom_hash_set {
 static inline int bloom_hash_set_has(const bloom_hash_set *set, bloom_hash_value hash){
   const uint64_t wanted = hash ? hash : 1; /* 0 and 1 are one, which costs a false positive */
   size_t i;
+  assert( 2*set->num_hashes<=set->num_slots ); /* some slot is free, so the search ends */
   if( set->num_slots==0 ) return 0;
   for(i=(size_t)wanted & (set->num_slots - 1); set->slots[i]; i=(i + 1) & (set->num_slots - 1)){
     if( set->slots[i]==wanted ) return 1;
@@ -147,11 +148,11 @@ typedef struct bloom_vtab {
 
   /* What was found at these versions of the schema and of the TEMP one: vtab_source.c. */
   int is_checked;
-  int is_current; /* and no plan was made since that could not look */
+  int is_current; /* no xBestIndex has failed to check since */
   sqlite3_int64 checked_version, checked_temp_version;
-  int checked_compiled;  /* and after so many compilations of the journal's statements */
+  int checked_compiled;  /* how often the statement that reads the journal had been compiled */
   bloom_vtab_doubt schema_doubt; /* but for what TEMP has */
-  bloom_vtab_doubt doubt;   /* also where nothing was found, and is_checked is 0 */
+  bloom_vtab_doubt doubt;   /* also set where is_checked is 0: the check failed */
   int is_uncommitted; /* the connection reads what others may roll back */
 } bloom_vtab;
 
@@ -170,14 +171,14 @@ static inline int bloom_vtab_num_parts(const bloom_vtab *vtab){
 
 /* -- The layout and pages' headers: vtab_pages.c ----------------------------------------- */
 
-/* Of a page, where each fits in 32 bits, or the sums of a layer's pages. */
+/* Of a page, in which each number has 32 bits, or the sums of a layer's pages. */
 typedef struct bloom_vtab_page_header {
-  uint64_t num_keys;   /* keys that were new, or all there were when it was built */
+  uint64_t num_keys;   /* keys that were new, and all keys that it was built of */
   uint64_t num_filled; /* hashes that changed bits */
 } bloom_vtab_page_header;
 
-/* Returns rc, and sets SQLite's message if there is none yet; of SQLITE_NOTFOUND that a page is
-** damaged.  Functions that fail return SQLite's code alone; each method ends with this. */
+/* Ends each method, as functions that fail may return a code alone.  Sets SQLite's message if there
+** is none yet.  Returns rc; SQLITE_CORRUPT_VTAB for SQLITE_NOTFOUND, a page that is damaged. */
 int bloom_vtab_failure(bloom_vtab *vtab, int rc);
 
 void bloom_vtab_close_reader(bloom_vtab *vtab);
@@ -200,7 +201,7 @@ sqlite3_int64 bloom_vtab_room(const bloom_vtab_layout *layout);
 uint64_t bloom_vtab_num_pages(const bloom_vtab_layout *layout, int layer);
 int bloom_vtab_page_bytes(const bloom_vtab_layout *layout, int layer, uint64_t page);
 
-/* Moves the reader to a page, and reads its header.  SQLITE_NOTFOUND if it is none of the
+/* Moves the reader to a page, and reads its header.  SQLITE_NOTFOUND if the row is no page of the
 ** layout's. */
 int bloom_vtab_read_page(bloom_vtab *vtab, const bloom_vtab_layout *layout, int layer,
                          uint64_t page, bloom_vtab_page_header *header);
@@ -229,7 +230,7 @@ int bloom_vtab_insert_pages(bloom_vtab *vtab, const bloom_vtab_layout *layout);
 typedef struct bloom_vtab_batch {
   bloom_vtab *vtab;
   bloom_vtab_layout *layout; /* its num_filled is counted on */
-  int is_new;      /* pages are empty, and every key counts */
+  int is_new;      /* pages were empty: each key counts in num_keys, duplicates too */
   int has_written;
   size_t num_hashes[2], max_hashes[2];
   bloom_hash_value *hashes[2]; /* the first hash of each key; its others */
@@ -252,12 +253,12 @@ void bloom_vtab_close_journal(bloom_vtab *vtab);
 /* Counts the rows that were not merged. */
 int bloom_vtab_count_unmerged(bloom_vtab *vtab, sqlite3_int64 *num_rows);
 
-/* Adds the keys of at most max_rows rows behind the first, 0: all, to a batch, whose layout gets
-** the journal's new mark, and takes these rows away.  SQLITE_EMPTY if the journal is not the one
-** that the layout means. */
+/* Adds the keys of at most max_rows rows behind the first, 0: all, to the pages, and takes these
+** rows from the journal; batch->layout is then to be written.  SQLITE_EMPTY if the journal is not
+** the one that the layout means. */
 int bloom_vtab_take_unmerged(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_batch *batch);
 
-/* Empties the journal but for one new row without a key, which the layout then means. */
+/* Empties the journal but for a new first row, which the layout, to be written, then means. */
 int bloom_vtab_empty_journal(bloom_vtab *vtab, bloom_vtab_layout *layout);
 
 /* -- Triggers: vtab_source.c ----------------------------------------------------------------- */
@@ -298,19 +299,18 @@ char *bloom_vtab_keys_sql(const bloom_vtab *vtab, const bloom_vtab_args *args, i
 typedef enum bloom_vtab_need {
   BLOOM_VTAB_PLACE,   /* where the filter's tables are */
   BLOOM_VTAB_DOUBT,   /* and whether its answers are certain, by the schema */
-  BLOOM_VTAB_LOOK_UP  /* as xBestIndex found it, unless another file may have come under the
-                      ** statement, or the journal's was compiled anew, as SQLite lets a statement
-                      ** run on while its own connection drops a trigger; an authorizer's denial is
-                      ** no error, but maybe */
+  BLOOM_VTAB_LOOK_UP  /* the same, as xBestIndex found it.  It is checked again where another file
+                      ** may have come under the statement, or the journal's was compiled anew:
+                      ** SQLite lets a statement run on while its connection drops a trigger.  An
+                      ** authorizer's denial is a doubt, and no error. */
 } bloom_vtab_need;
 
 /* Begins a method, before any of the filter is read or written.  Fails where vtab->schema does not
-** name the object's file any more: bloom_database_locate().  Sets vtab->doubt, by need.  Nothing
-** below asks again, but a look-up whose statements were compiled anew. */
+** name the object's file any more: bloom_database_locate().  Sets vtab->doubt, by need.  A look-up
+** calls it again once it has read the journal. */
 int bloom_vtab_open(bloom_vtab *vtab, bloom_vtab_need need);
 
-/* Returns the doubt of a 'merge' that has read the layout: pages may lack keys that 'merge=N' has
-** not come to. */
+/* Returns the doubt of a 'merge' that has read the layout: that of the schema, or of the pages. */
 static inline bloom_vtab_doubt bloom_vtab_doubt_of_merge(const bloom_vtab *vtab){
   return vtab->doubt ? vtab->doubt : vtab->layout.is_healing ? BLOOM_VTAB_HEALING
     : vtab->layout.is_of_1_2_0 ? BLOOM_VTAB_OF_1_2_0 : BLOOM_VTAB_CERTAIN;
@@ -321,12 +321,12 @@ char *bloom_vtab_say_doubt(const bloom_vtab *vtab, bloom_vtab_doubt doubt);
 
 /* -- What has the filter's names already: vtab_build.c ------------------------------------- */
 
-/* Fails if something of the user's is in the way, and names all of it, with the SQL that takes it
-** away, triggers first: a table that has the name of one of the filter's and is another, an index
-** or a trigger on one of these, a trigger that has a name of its own.  SQLite drops no table while
-** a statement runs, as these do, and of a column that has an index sqlite3_blob writes nothing.  A
-** RENAME minds the tables alone.  CREATE takes over tables that a filter left, and gets *has_keys:
-** their pages have some; else has_keys is NULL. */
+/* Fails if something of the user's is in the way, by bloom_obstacles_refuse(): a table that has the
+** name of one of the filter's, an index or a trigger on one of the filter's, a trigger that has the
+** name of one of the filter's.  SQLite does not drop a table while a statement runs, as here, and
+** sqlite3_blob cannot write to a column that has an index.  is_rename: tables alone are checked.
+** CREATE takes over tables that a filter left, and sets *has_keys if their pages have keys; else
+** has_keys is NULL. */
 int bloom_vtab_check_names(bloom_vtab *vtab, int is_rename, int *has_keys);
 
 /* -- Making and merging, the same file ------------------------------------------------------- */
@@ -339,8 +339,8 @@ int bloom_vtab_merge(sqlite3_vtab *base, sqlite3_int64 max_rows); /* 0: all */
 
 /* -- Reading and checking: vtab_cursor.c ------------------------------------------------------- */
 
-/* Column numbers, in the order of vtab_columns in vtab.c.  Of a tuple, key_1, key_2 ... come before
-** all of them: what name(?, ?) sets. */
+/* Column numbers, in the order of vtab_columns in vtab.c.  Before these a tuple has the columns
+** key_1, key_2 ..., which name(?, ?) sets. */
 enum {
   BLOOM_VTAB_NUM_KEYS, BLOOM_VTAB_UNMERGED, BLOOM_VTAB_CAPACITY, BLOOM_VTAB_BITS_PER_KEY,
   BLOOM_VTAB_BYTES,

@@ -1,33 +1,34 @@
 /*
-** The journal NAME_new(key, r): keys that triggers wrote down and no 'merge' has taken.
+** The journal NAME_new(key, r): keys that triggers wrote and no 'merge' has taken yet.
 **
-** Its first row has no key, or one that the pages have: the row stands for the journal itself.  Row
-** 1 of the pages knows its r, so a journal that was emptied or made again is noticed.
+** The first row stands for the journal itself: it has no key, or one that the pages have.  Row 1 of
+** the pages has its r, so a journal that was emptied or made again is noticed.
 **
-** Rows are a chain: r is 40 random bits of the row's own, and 24 of those of the row before it.
-** The first row keeps those of the last row that was taken.  So rows of a copy of the file that a
-** tool inserts among those of the triggers, or in their place, are noticed.  Triggers of filters
-** that older versions made write 64 random bits.
+** Rows are a chain: r has 40 random bits and, below them, 24 of the 40 of the row before.  When a
+** merge has taken rows, the new first row has the 40 bits of the last of them.  So rows that a tool
+** inserts from a copy of the file, among those of the triggers or in their place, are noticed.
+** Triggers of bloom 1.2.0 write 64 random bits.
 **
-** Look-ups keep the hashes of its keys as a set, in the order of rows, and each row's r.  Triggers
-** append rows, each with a random r; a merge takes rows from the head, a ROLLBACK from the end.  So
-** where the last known row is there, with its rowid and its r, all rows before it are known, or in
-** the pages, and those behind it are all that is new.  The ROLLBACK of a merge puts rows back at
-** the head: so the layout counts those that merges took.
+** Look-ups keep in memory the hashes of the journal's keys, in the order of rows, and each row's r.
+** Triggers append rows; a merge takes rows from the head, a ROLLBACK from the end.  So where the
+** last row in memory still has its rowid and its r, all rows before it are in memory or in the
+** pages, and only rows behind it are to be read.  The ROLLBACK of a merge puts rows back at the
+** head: the layout, which counts the rows that merges took, has fewer of them then.
 */
 #include "vtab_int.h"
 
-/* For the memory of so many rows that the pages have by now the journal is not read again. */
+/* So many rows in memory that the pages have by now are no reason to read the journal anew. */
 #define FEW_ROWS 1000
 
 /* The columns of a row that is read; its key begins at FIRST_KEY_COLUMN. */
 enum { ROWID, MARK, FIRST_KEY_COLUMN };
 
-/* Sets *row to the statement that reads the rows from rowid `from` on, to be reset.  The key of the
-** row with that rowid, which is known and may be long, is NULL. */
+/* Sets *row to the statement that reads the rows from rowid `from` on, to be reset.  It reads NULL
+** for the key of the row with that rowid, which is known and may be long. */
 static int find_rows(bloom_vtab *vtab, sqlite3_int64 from, sqlite3_stmt **row){
   sqlite3_stmt **statement = &vtab->unmerged.statement;
   int rc = SQLITE_OK;
+  assert( *statement==NULL || !sqlite3_stmt_busy(*statement) );
   if( *statement==NULL ){
     const int num_parts = bloom_vtab_num_parts(vtab);
     sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
@@ -51,6 +52,7 @@ static int find_rows(bloom_vtab *vtab, sqlite3_int64 from, sqlite3_stmt **row){
 
 static void hash_set_put(bloom_hash_set *set, uint64_t hash){
   size_t i = (size_t)hash & (set->num_slots - 1);
+  assert( hash!=0 && 2*(set->num_hashes + 1)<=set->num_slots );
   while( set->slots[i] ) i = (i + 1) & (set->num_slots - 1);
   set->slots[i] = hash;
   set->num_hashes++;
@@ -71,6 +73,7 @@ static int hash_set_add(bloom_hash_set *set, bloom_hash_value hash){
     *set = larger;
   }
   hash_set_put(set, hash ? hash : 1);
+  assert( bloom_hash_set_has(set, hash) );
   return SQLITE_OK;
 }
 
@@ -90,6 +93,7 @@ static void hash_set_remove(bloom_hash_set *set, bloom_hash_value hash){
   }
   set->slots[free] = 0;
   set->num_hashes--;
+  assert( !bloom_hash_set_has(set, hash) );
 }
 
 /* -- Looking up ---------------------------------------------------------------------------- */
@@ -110,13 +114,13 @@ void bloom_vtab_close_journal(bloom_vtab *vtab){
   vtab->checked_compiled = 0;
 }
 
-/* Bits of r that are those of the row before, and the others. */
+/* The low bits of r, which are those of the row before. */
 #define LINK_BITS 24
 #define LINK_MASK (((uint64_t)1 << LINK_BITS) - 1)
 
-/* Returns 1 if a row is, is_first, the journal's first one as the layout means it; else, if it may
-** be the one behind the row with rowid last and r last_mark.  Triggers write no NULL: it was put
-** there, or an authorizer that answers SQLITE_IGNORE hides the key from this connection. */
+/* Returns 1 if triggers may have written a row behind the one with rowid last and r last_mark;
+** is_first: if it is the first row, as the layout has it.  Triggers write no NULL: a tool did, or
+** an authorizer that answers SQLITE_IGNORE hides the key from this connection. */
 static int is_next(const bloom_vtab *vtab, sqlite3_stmt *row, int is_first, sqlite3_int64 last,
                    sqlite3_int64 last_mark){
   const uint64_t mark = (uint64_t)sqlite3_column_int64(row, MARK);
@@ -142,7 +146,7 @@ static int add_rows(bloom_vtab *vtab, sqlite3_stmt *row){
     const sqlite3_int64 last = i>0 ? unmerged->lowest_rowid + (sqlite3_int64)i - 1 : 0;
     if( !is_next(vtab, row, i==0, last, i>0 ? unmerged->rows[i-1].mark : 0) ) return SQLITE_EMPTY;
     if( i==0 ) unmerged->lowest_rowid = sqlite3_column_int64(row, ROWID);
-    /* Its r can tell a row from others if its own bits are a number, and not 0. */
+    /* An r whose own bits are 0, or that is no INTEGER, does not tell its row from others. */
     has_marks &= sqlite3_column_type(row, MARK)==SQLITE_INTEGER
       && (!vtab->layout.has_chain || (uint64_t)sqlite3_column_int64(row, MARK) >> LINK_BITS);
     rc = BLOOM_GROW(unmerged->rows, i, unmerged->max_rows);
@@ -161,15 +165,15 @@ static int add_rows(bloom_vtab *vtab, sqlite3_stmt *row){
   }
   if( rc!=SQLITE_DONE ) return rc;
   if( unmerged->num_rows==0 ) return SQLITE_EMPTY;
-  /* Behind the largest rowid SQLite chooses any. */
+  /* Behind the largest rowid SQLite chooses rowids at random. */
   unmerged->is_known = has_marks
     && unmerged->lowest_rowid<=INT64_MAX - (sqlite3_int64)unmerged->num_rows;
   return SQLITE_OK;
 }
 
-/* Finds the last known row that is in the journal, and forgets those behind it.  Sets *row to the
-** statement that has read it, and has those behind it next, to be reset.  SQLITE_NOTFOUND if what
-** is known is not what the journal has, or no row tells. */
+/* Finds the last row in memory that the journal has, and forgets those behind it.  Sets *row to the
+** statement that has read it, and reads those behind it next, to be reset.  SQLITE_NOTFOUND if
+** there is none, or if rows before it may not be in memory or in the pages. */
 static int find_last_row(bloom_vtab *vtab, sqlite3_stmt **row){
   bloom_vtab_unmerged *unmerged = &vtab->unmerged;
   const uint64_t num_taken = vtab->layout.num_taken - unmerged->num_taken;
@@ -177,15 +181,16 @@ static int find_last_row(bloom_vtab *vtab, sqlite3_stmt **row){
   sqlite3_int64 last = lowest + (sqlite3_int64)unmerged->num_rows - 1;
   size_t number;
   int rc;
-  /* The pages have all rows before the first known one if merges took no fewer rows than when that
-  ** one was the journal's first.  If many more, most of what is known is in the pages, too. */
+  assert( unmerged->is_known && unmerged->num_rows>0 );
+  /* Where merges took fewer rows by now than when rows[0] was the journal's first, rows before it
+  ** are back.  Where they took many more, the pages have most of what is in memory. */
   if( vtab->layout.journal_mark!=unmerged->rows[0].mark
       && (unmerged->num_taken==0 || vtab->layout.num_taken<unmerged->num_taken
           || 4 * num_taken>3 * unmerged->num_rows + FEW_ROWS) ) return SQLITE_NOTFOUND;
   rc = find_rows(vtab, last, row);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(vtab->connection, *row);
   if( rc==SQLITE_DONE ){
-    /* A ROLLBACK took it: is the row that the journal ends with known? */
+    /* A ROLLBACK took it: is the journal's last row in memory? */
     sqlite3_reset(*row);
     rc = bloom_sql_integer(vtab->connection, &last, "SELECT rowid FROM \"%w\".\"%w_new\""
                            " ORDER BY rowid DESC LIMIT 1", vtab->schema, vtab->name);
@@ -217,6 +222,9 @@ int bloom_vtab_read_journal(bloom_vtab *vtab, int *is_intact){
   if( rc==SQLITE_OK ) rc = add_rows(vtab, row);
   sqlite3_reset(row);
   assert( rc!=SQLITE_NOTFOUND );
+  assert( rc!=SQLITE_OK || (vtab->unmerged.num_rows>0
+      && vtab->unmerged.rows[vtab->unmerged.num_rows-1].num_hashes
+         ==vtab->unmerged.hashes.num_hashes) );
   *is_intact = rc==SQLITE_OK;
   if( rc!=SQLITE_OK ) forget_journal(vtab);
   return rc==SQLITE_EMPTY ? SQLITE_OK : rc;
@@ -224,7 +232,8 @@ int bloom_vtab_read_journal(bloom_vtab *vtab, int *is_intact){
 
 /* -- Merging ----------------------------------------------------------------------------------- */
 
-/* Rowids have no gaps: rows are appended, and taken from the head or the end.  So none is read. */
+/* Rowids have no gaps: rows are appended, and taken from the head or the end.  So the first and the
+** last rowid tell. */
 int bloom_vtab_count_unmerged(bloom_vtab *vtab, sqlite3_int64 *num_rows){
   return bloom_sql_integer(vtab->connection, num_rows,
     "SELECT (SELECT max(rowid) FROM \"%w\".\"%w_new\")"
@@ -232,14 +241,15 @@ int bloom_vtab_count_unmerged(bloom_vtab *vtab, sqlite3_int64 *num_rows){
     vtab->name);
 }
 
-/* Deletes rows, and puts one with a new mark at rowid, in place of the one with the mark
-** `replaced`, or of none if that is 0.  Both are compiled before one runs: else an authorizer that
-** refuses the second one would leave a journal that is not the layout's. */
+/* Deletes rows, and puts a new first one at rowid, in place of the one with the r `replaced`; 0:
+** there is none.  Both statements are compiled before one runs: else an authorizer that refuses the
+** second would leave a journal that is not the layout's. */
 static int cut_journal(bloom_vtab *vtab, const char *where, sqlite3_int64 rowid,
                        sqlite3_int64 replaced, bloom_vtab_layout *layout){
   sqlite3_stmt *cut, *put = NULL;
   int rc = bloom_sql_prepare(vtab->connection, &cut, "DELETE FROM \"%w\".\"%w_new\"%s",
                              vtab->schema, vtab->name, where);
+  assert( vtab->args.table && layout->num_layers==1 );
   sqlite3_randomness(sizeof(layout->journal_mark), &layout->journal_mark);
   if( layout->has_chain && replaced!=0 ){
     layout->journal_mark = (sqlite3_int64)(((uint64_t)layout->journal_mark & LINK_MASK)
@@ -264,11 +274,11 @@ int bloom_vtab_empty_journal(bloom_vtab *vtab, bloom_vtab_layout *layout){
 }
 
 int bloom_vtab_take_unmerged(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vtab_batch *batch){
-  sqlite3_int64 last = 0, mark = 0, num_rows = 0; /* its first row counts, too */
+  sqlite3_int64 last = 0, mark = 0, num_rows = 0; /* the first row counts, too */
   bloom_vtab_layout *layout = batch->layout;
   sqlite3_stmt *row;
   int rc = find_rows(vtab, INT64_MIN, &row);
-  assert( layout->num_layers==1 && max_rows>=0 );
+  assert( batch->vtab==vtab && layout->num_layers==1 && max_rows>=0 );
   while( rc==SQLITE_OK && (max_rows==0 || num_rows<=max_rows)
          && (rc = bloom_sql_step(vtab->connection, row))==SQLITE_ROW ){
     const sqlite3_int64 rowid = sqlite3_column_int64(row, ROWID);
@@ -283,6 +293,7 @@ int bloom_vtab_take_unmerged(bloom_vtab *vtab, sqlite3_int64 max_rows, bloom_vta
   sqlite3_reset(row);
   if( rc==SQLITE_OK ) rc = bloom_vtab_batch_finish(batch);
   if( rc!=SQLITE_OK || num_rows==1 ) return rc;
+  assert( batch->num_hashes[0]==0 && batch->num_hashes[1]==0 ); /* the pages have them all */
   batch->has_written = 1;
   /* SQLite finds no rowid behind the largest. */
   if( max_rows==0 && last==INT64_MAX ) return bloom_vtab_empty_journal(vtab, layout);

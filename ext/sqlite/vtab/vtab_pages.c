@@ -54,7 +54,7 @@ static int check_row(int rc, sqlite3_blob *blob, int num_bytes){
   return rc==SQLITE_OK && sqlite3_blob_bytes(blob)!=num_bytes ? SQLITE_NOTFOUND : rc;
 }
 
-/* Opens a row of num_bytes: SQLITE_NOTFOUND if there is none. */
+/* Opens a row of num_bytes.  SQLITE_NOTFOUND if there is none. */
 static int open_row(const bloom_vtab *vtab, sqlite3_int64 row, int is_writable, int num_bytes,
                     sqlite3_blob **blob){
   const int rc = bloom_blob_open(vtab->connection->db, vtab->schema, vtab->pages, "bytes", row,
@@ -89,12 +89,14 @@ static int move_reader(bloom_vtab *vtab, sqlite3_int64 row, int num_bytes){
 /* -- Arithmetic ----------------------------------------------------------------------- */
 
 uint64_t bloom_vtab_num_pages(const bloom_vtab_layout *layout, int layer){
+  assert( layer>=0 && layer<layout->num_layers && layout->blocks_per_page>0 );
   return (layout->layers[layer].num_blocks + layout->blocks_per_page - 1) / layout->blocks_per_page;
 }
 
 /* Returns the row of a page. */
 static sqlite3_int64 page_row(const bloom_vtab_layout *layout, int layer, uint64_t page){
   uint64_t row = 2 + page;
+  assert( page<bloom_vtab_num_pages(layout, layer) );
   while( layer-- ) row += bloom_vtab_num_pages(layout, layer);
   return (sqlite3_int64)row;
 }
@@ -102,19 +104,20 @@ static sqlite3_int64 page_row(const bloom_vtab_layout *layout, int layer, uint64
 /* Returns the number of blocks of a page. */
 static uint64_t num_page_blocks(const bloom_vtab_layout *layout, int layer, uint64_t page){
   const uint64_t left = layout->layers[layer].num_blocks - page * layout->blocks_per_page;
+  assert( page<bloom_vtab_num_pages(layout, layer) );
   return left<layout->blocks_per_page ? left : layout->blocks_per_page;
 }
 
 int bloom_vtab_page_bytes(const bloom_vtab_layout *layout, int layer, uint64_t page){
-  assert( layer>=0 && layer<layout->num_layers && page<bloom_vtab_num_pages(layout, layer) );
   return HEADER_BYTES + BLOOM_BLOCK_BYTES * (int)num_page_blocks(layout, layer, page);
 }
 
 /* -- Headers of pages ------------------------------------------------------------------- */
 
-/* Encodes the header of a page that is a row of the table. */
+/* Encodes the header of the page in a row of the table. */
 static void put_page_header(uint64_t number, const bloom_vtab_page_header *header,
                             sqlite3_int64 row, uint8_t *bytes){
+  assert( row>1 ); /* row 1 is the layout */
   bloom_store64_le(bytes, number);
   bloom_store32_le(bytes + 8, (uint32_t)header->num_keys);
   bloom_store32_le(bytes + 12, (uint32_t)header->num_filled);
@@ -123,8 +126,8 @@ static void put_page_header(uint64_t number, const bloom_vtab_page_header *heade
   bloom_store64_le(bytes + 24, bloom_xxh64(bytes, HEADER_BYTES));
 }
 
-/* Reads the header of the page that is open.  SQLITE_NOTFOUND if it is none of the layout's: VACUUM
-** gives new numbers to rows if one is gone. */
+/* Reads the header of the page that is open.  SQLITE_NOTFOUND if it is not the layout's page of
+** this row: VACUUM gives new numbers to rows if one is gone. */
 static int read_header(const bloom_vtab_layout *layout, sqlite3_blob *page, sqlite3_int64 row,
                        bloom_vtab_page_header *header){
   uint8_t bytes[HEADER_BYTES], expected[HEADER_BYTES];
@@ -176,14 +179,15 @@ static int move_to_page(sqlite3_blob *blob, const bloom_vtab_layout *layout, int
 static uint64_t blocks_for(sqlite3_int64 capacity, double bits_per_key){
   const double num_blocks = (double)capacity * bits_per_key / (8 * BLOOM_BLOCK_BYTES);
   uint64_t whole;
+  assert( capacity>0 && bits_per_key>0 );
   if( num_blocks>=MAX_BLOCKS ) return MAX_BLOCKS;
   whole = (uint64_t)num_blocks;
   return whole + ((double)whole<num_blocks); /* rounded up: one at least */
 }
 
-/* Each new layer may have this share of the rate that the first one has when it is full, so all
-** together have half of it.  Equal shares: a smaller one costs split blocks many bits [Almeida,
-** Baquero, Preguica, Hutchison 2007, "Scalable Bloom Filters"]. */
+/* Each new layer may have this share of the rate that the first one has when it is full, so all new
+** ones together have half of it.  Shares are equal because small ones cost split blocks many bits
+** [Almeida, Baquero, Preguica, Hutchison 2007, "Scalable Bloom Filters"]. */
 #define NEW_LAYER_SHARE (0.5 / (BLOOM_VTAB_MAX_LAYERS - 1))
 
 /* For so many keys the rounding to whole blocks makes no difference. */
@@ -207,8 +211,8 @@ void bloom_vtab_add_layer(const bloom_vtab *vtab, bloom_vtab_layout *layout,
   }
   layer->num_blocks = blocks_for(capacity, bits_per_key);
   layer->capacity = capacity;
-  /* SQLite has whole pages, so a new layer takes one at least.  One without room for so many bits
-  ** takes fewer keys. */
+  /* SQLite has whole pages, so a new layer fills one at least.  A layer of the most blocks has room
+  ** for fewer keys. */
   if( !is_first && layer->num_blocks<layout->blocks_per_page ){
     layer->num_blocks = layout->blocks_per_page;
   }else if( layer->num_blocks<MAX_BLOCKS ){
@@ -229,9 +233,10 @@ int bloom_vtab_new_layout(bloom_vtab *vtab, bloom_vtab_layout *layout){
   sqlite3_int64 page_size = 512; /* the smallest, where an authorizer ignores the pragma */
   const int rc = bloom_sql_integer(vtab->connection, &page_size, "PRAGMA \"%w\".page_size",
                                    vtab->schema);
+  assert( layout->num_layers==0 && page_size>=512 && page_size<=65536 );
   sqlite3_randomness(sizeof(layout->number), &layout->number);
   layout->has_chain = vtab->args.table!=NULL;
-  /* With the row around it and all that may be reserved in a page, a row fits in one. */
+  /* A row fits in a page of SQLite's, beside its cell's header and bytes that may be reserved. */
   layout->blocks_per_page = (uint64_t)(page_size * 7 / 8 - HEADER_BYTES) / BLOOM_BLOCK_BYTES;
   return rc;
 }
@@ -374,7 +379,7 @@ int bloom_vtab_hashes_of_row(const bloom_key_rules *rules, bloom_tuple_reader *r
                              sqlite3_stmt *row, int first, bloom_combined_hashes *hashes){
   sqlite3_value *parts[BLOOM_MAX_KEY_COLUMNS];
   int i;
-  assert( rules->num_columns>0 );
+  assert( rules->num_columns>0 && first + rules->num_columns<=sqlite3_data_count(row) );
   for(i=0; i<rules->num_columns; i++) parts[i] = sqlite3_column_value(row, first + i);
   return bloom_hashes_of_key(rules, reader, (bloom_key_values){parts[0], parts}, hashes);
 }
@@ -386,6 +391,7 @@ int bloom_vtab_test_pages(bloom_vtab *vtab, const bloom_combined_hashes *hashes,
   bloom_vtab_page_header header;
   uint8_t block[BLOOM_BLOCK_BYTES];
   int i, layer, rc;
+  assert( vtab->has_layout && hashes->num_hashes>0 && !hashes->is_maybe );
   *may_contain = 0;
   for(i=0; i<hashes->num_hashes; i++){
     const bloom_hash_value hash = hashes->hashes[i];
@@ -446,6 +452,7 @@ static int grow_if_full(bloom_vtab *vtab){
   sqlite3_int64 capacity = room / 5 * 3 + 1;
   bloom_vtab_page_header sums;
   int rc;
+  assert( vtab->args.table==NULL && vtab->has_layout );
   if( layout.num_layers==BLOOM_VTAB_MAX_LAYERS || last.num_blocks>=MAX_BLOCKS / 4
       || vtab->connection->is_running ){
     return SQLITE_OK;
@@ -477,7 +484,7 @@ int bloom_vtab_add_key(bloom_vtab *vtab, bloom_key_values key){
   double share;
   int layer, offset, rc = bloom_hashes_of_key(&none, NULL, key, &hashes);
   if( rc!=SQLITE_OK || hashes.num_hashes==0 ) return rc;
-  assert( hashes.num_hashes==1 );
+  assert( vtab->args.table==NULL && hashes.num_hashes==1 );
   hash = hashes.hashes[0];
   /* Row 1 is opened to be written, because the blob then moves to the page. */
   rc = open_row(vtab, 1, 1, BLOOM_LAYOUT_BYTES, &blob);
@@ -497,6 +504,7 @@ int bloom_vtab_add_key(bloom_vtab *vtab, bloom_key_values key){
   header.num_keys++;
   header.num_filled++;
   bloom_split_block_add(block, hash);
+  assert( bloom_split_block_may_contain(block, hash) );
   put_page_header(layout->number, &header, page_row(layout, layer, page), bytes);
   rc = sqlite3_blob_write(blob, block, sizeof(block), offset);
   if( rc==SQLITE_OK ) rc = sqlite3_blob_write(blob, bytes, sizeof(bytes), 0);
@@ -513,7 +521,7 @@ int bloom_vtab_add_key(bloom_vtab *vtab, bloom_key_values key){
 
 /* -- Adding many ------------------------------------------------------------------------------ */
 
-/* Adds the hashes of one page, which bytes has room for. */
+/* Adds the hashes of one page, for which bytes has room. */
 static int fill_page(bloom_vtab_batch *batch, sqlite3_blob *blob, uint64_t page,
                      const bloom_hash_value *hashes, size_t num_hashes, int are_first,
                      uint8_t *bytes){
@@ -522,15 +530,16 @@ static int fill_page(bloom_vtab_batch *batch, sqlite3_blob *blob, uint64_t page,
   bloom_vtab_page_header header = {0, 0};
   size_t i;
   int rc = move_to_page(blob, layout, 0, page, &header);
-  assert( layout->num_layers==1 ); /* of a filter over a source */
+  assert( layout->num_layers==1 && num_hashes>0 );
   if( rc==SQLITE_OK ) rc = sqlite3_blob_read(blob, bytes, num_bytes, 0);
   for(i=0; i<num_hashes && rc==SQLITE_OK; i++){
     uint8_t *block = bytes + offset_of(layout, 0, hashes[i]);
     const int is_there = bloom_split_block_may_contain(block, hashes[i]);
-    assert( page_of(layout, 0, hashes[i])==page );
+    assert( page_of(layout, 0, hashes[i])==page && block + BLOOM_BLOCK_BYTES<=bytes + num_bytes );
     if( are_first && (batch->is_new || !is_there) ) header.num_keys++;
     if( is_there ) continue;
     bloom_split_block_add(block, hashes[i]);
+    assert( bloom_split_block_may_contain(block, hashes[i]) );
     header.num_filled++;
     batch->layout->num_filled++;
   }
@@ -560,6 +569,7 @@ static int write_hashes(bloom_vtab_batch *batch, int kind){
     ends[page] = sum; /* where it begins, and its end once all are in their places */
     sum += num_here;
   }
+  assert( rc!=SQLITE_OK || sum==num_hashes );
   for(i=0; i<num_hashes && rc==SQLITE_OK; i++){
     ordered[ends[page_of(layout, 0, hashes[i])]++] = hashes[i];
   }
@@ -567,6 +577,7 @@ static int write_hashes(bloom_vtab_batch *batch, int kind){
     if( ends[page]==i ) continue;
     rc = fill_page(batch, blob, page, ordered + i, ends[page] - i, kind==0, bytes);
   }
+  assert( rc!=SQLITE_OK || i==num_hashes );
   rc = close_row(blob, rc);
   sqlite3_free(bytes);
   sqlite3_free(ordered);
@@ -578,6 +589,7 @@ static int write_hashes(bloom_vtab_batch *batch, int kind){
 int bloom_vtab_batch_add(bloom_vtab_batch *batch, sqlite3_stmt *row, int first){
   bloom_combined_hashes hashes;
   int i, rc = bloom_vtab_hashes_of_row(&batch->layout->rules, NULL, row, first, &hashes);
+  assert( batch->layout->num_layers==1 );
   for(i=0; rc==SQLITE_OK && i<hashes.num_hashes; i++){
     const int kind = i>0;
     rc = BLOOM_GROW(batch->hashes[kind], batch->num_hashes[kind], batch->max_hashes[kind]);

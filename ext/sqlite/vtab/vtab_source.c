@@ -1,6 +1,6 @@
 /*
 ** The triggers of a filter, plain SQL that writes new keys to its journal; the rules of its key;
-** and whether the schema still is as it has to be.
+** and whether the schema still has all that makes answers certain.
 **
 **   BEFORE INSERT ON "t" WHEN new."k" IS NOT NULL BEGIN
 **     INSERT INTO "f_new"(key, r) VALUES (new."k", (random() << 24) | (SELECT r >> 24 & 16777215
@@ -16,7 +16,7 @@
 ** Answers are certain while the triggers are there, on one table and before the guard, the key's
 ** columns are what they were, and nothing else is on the journal.  The guard is a trigger on the
 ** journal that never fires.  SQLite compiles all statements anew when the schema changed, so
-** xBestIndex checks this, once for each version of the schema, or xFilter, where xBestIndex could
+** xBestIndex checks this, once for each version of the schema; xFilter does where xBestIndex could
 ** not.
 */
 #include "vtab_int.h"
@@ -36,8 +36,8 @@ static const bloom_trigger_kind filter_triggers[NUM_TRIGGER_KINDS] = {
   {"_after_update", "AFTER UPDATE"}
 };
 
-/* The forms of triggers' texts: that of bloom 1.2.0; that of a filter that 'merge=N' repairs, whose
-** UPDATE triggers write each row's key; and that of now. */
+/* The forms of a trigger's text: of bloom 1.2.0; while 'merge=N' repairs the filter, when UPDATE
+** triggers write each row's key; and as made now. */
 enum { OF_1_2_0, OF_EACH_UPDATE, WITH_CHAIN, NUM_FORMS };
 
 /* Returns how many of the kinds a filter has, the first ones: AFTER_UPDATE, the last one, is for
@@ -53,13 +53,14 @@ static char *trigger_sql(const bloom_vtab *vtab, const char *name, const bloom_v
   const int is_any_key = kind==BEFORE_INSERT || form==OF_EACH_UPDATE;
   sqlite3_str *sql = sqlite3_str_new(vtab->connection->db);
   int i;
+  assert( args->table && args->num_columns>0 && kind>=0 && kind<num_kinds(args->num_columns) );
   sqlite3_str_appendf(sql, "CREATE TRIGGER \"%w\" %s", name, filter_triggers[kind].event);
   for(i=0; form==WITH_CHAIN && kind!=BEFORE_INSERT && i<args->num_columns; i++){
     sqlite3_str_appendf(sql, "%s\"%w\"", i ? ", " : " OF ", args->columns[i]);
   }
-  /* The row has a key, and by an UPDATE another one: typeof() is compared as well, since 1 = 1.0,
-  ** but as texts they differ.  Several columns take one CASE, since a program may limit the depth
-  ** of expressions to 10, and a chain of OR is deeper. */
+  /* The row has a key, and an UPDATE gives it another one.  typeof() is compared as well: 1 = 1.0,
+  ** but their texts differ.  Several columns take one CASE, since a program may limit the depth of
+  ** expressions to 10, and a chain of OR is deeper. */
   sqlite3_str_appendf(sql, " ON \"%w\" WHEN %s", args->table, is_one ? "" : "CASE");
   for(i=0; i<args->num_columns; i++){
     sqlite3_str_appendf(sql, is_one ? "new.\"%w\" IS NOT NULL" : " WHEN new.\"%w\" IS NULL THEN 0",
@@ -108,6 +109,7 @@ static int read_own_triggers(const bloom_vtab *vtab, const bloom_triggers *own,
   bloom_token token = bloom_token_find(bloom_trigger_action(own->rows[0].sql), "VALUES");
   unsigned seen = 0;
   int i, are_known = 1;
+  assert( own->num_rows>0 && args->num_columns==0 );
   while( args->num_columns<vtab->args.num_columns ){
     token = bloom_token_after_new(token);
     if( !bloom_token_is_name(token) ) return SQLITE_OK; /* it is another text */
@@ -152,6 +154,7 @@ int bloom_vtab_read_triggers(bloom_vtab *vtab, bloom_vtab_triggers *triggers){
     }
   }
   bloom_follow_free(&found);
+  assert( triggers->doubt || (rc==SQLITE_OK && triggers->args.table) );
   return rc;
 }
 
@@ -206,6 +209,7 @@ static int read_key_column(bloom_vtab *vtab, const bloom_source *source, bloom_v
   if( number<0 ){
     return BLOOM_VTAB_FAIL(vtab, "bloom: there is no column %s in table %s", name, source->name);
   }
+  assert( number<source->num_columns );
   column = &source->list[number];
   text = column->default_value;
   if( number==source->id_column ){
@@ -244,6 +248,7 @@ static int read_key_column(bloom_vtab *vtab, const bloom_source *source, bloom_v
   }
   rc = replace_name(&args->columns[i], column->name);
   if( rc!=SQLITE_OK || !has_default ) return rc;
+  assert( args->num_columns==1 );
   layout->default_checksum = bloom_xxh64((const uint8_t *)text, strlen(text));
   return replace_name(&args->default_value, text);
 }
@@ -264,7 +269,7 @@ int bloom_vtab_read_source(bloom_vtab *vtab, bloom_vtab_args *args, bloom_vtab_l
     rc = read_key_column(vtab, &source, args, i, layout);
   }
   if( rc==SQLITE_OK && sqlite3_stricmp(args->table, made->table)!=0 ){
-    /* No SQL function is called: where an authorizer denies one, SQLite returns SQLITE_ERROR, as it
+    /* Calls no SQL function: where an authorizer denies one, SQLite returns SQLITE_ERROR, as it
     ** does where a table is gone. */
     rc = bloom_sql_integer(vtab->connection, &has_namesake, "SELECT EXISTS(SELECT 1"
                            " FROM \"%w\".sqlite_master WHERE type IN ('table', 'view')"
@@ -280,6 +285,7 @@ int bloom_vtab_read_source(bloom_vtab *vtab, bloom_vtab_args *args, bloom_vtab_l
 }
 
 int bloom_vtab_has_same_key(const bloom_vtab_layout *a, const bloom_vtab_layout *b){
+  assert( a->rules.num_columns==b->rules.num_columns );
   return a->default_checksum==b->default_checksum
     && memcmp(a->rules.columns, b->rules.columns,
               (size_t)a->rules.num_columns * sizeof(a->rules.columns[0]))==0;
@@ -337,15 +343,15 @@ static int find_schema_doubt(bloom_vtab *vtab){
   return rc;
 }
 
-/* Returns how often the statement that reads the journal was compiled: SQLite does so again after
-** each change of the schema. */
+/* Returns how often the statement that reads the journal was compiled: SQLite compiles it again
+** after each change of the schema. */
 static int journal_num_compiled(const bloom_vtab *vtab){
   sqlite3_stmt *rows = vtab->unmerged.statement;
   return rows ? 1 + sqlite3_stmt_status(rows, SQLITE_STMTSTATUS_REPREPARE, 0) : 0;
 }
 
 /* Sets vtab->doubt, if a schema has changed since the last check, and vtab->is_uncommitted.  Where
-** only TEMP's has, only TEMP is checked: its tables come and go more often. */
+** only TEMP's schema has changed, checks that alone: TEMP tables come and go more often. */
 static int check_schema(bloom_vtab *vtab){
   bloom_connection *connection = vtab->connection;
   sqlite3_int64 version = 0, temp_version = 0, is_uncommitted = 0, has_trigger = 0;
@@ -372,8 +378,8 @@ static int check_schema(bloom_vtab *vtab){
     if( rc==SQLITE_OK && !is_same ) rc = find_schema_doubt(vtab);
     vtab->doubt = vtab->schema_doubt;
     if( rc==SQLITE_OK && !vtab->doubt && sqlite3_stricmp(vtab->schema, "temp")!=0 ){
-      /* TEMP may have a trigger on the journal, or on a table of that name in TEMP; the guard of a
-      ** filter there does not count. */
+      /* TEMP may have a trigger on the journal, or on a table of that name in TEMP; a guard there,
+      ** of another filter, does not count. */
       char *guard_text = bloom_guard_text(bloom_vtab_follower(vtab));
       rc = guard_text ? bloom_sql_integer(connection, &has_trigger, "SELECT EXISTS(SELECT 1 FROM"
         " sqlite_temp_master WHERE CASE type WHEN 'trigger' THEN sql <> %Q END AND tbl_name ="
@@ -442,10 +448,11 @@ static const char *const doubt_texts[] = {
 
 char *bloom_vtab_say_doubt(const bloom_vtab *vtab, bloom_vtab_doubt doubt){
   const int is_namesake = doubt==BLOOM_VTAB_HAS_NAMESAKE;
-  char *words = sqlite3_mprintf(BLOOM_VTAB_SAYS_MAYBE " because %s", doubt_texts[doubt]);
-  assert( doubt>BLOOM_VTAB_CERTAIN );
+  char *words;
+  assert( doubt<BLOOM_COUNT_OF(doubt_texts) && doubt_texts[doubt] );
+  words = sqlite3_mprintf(BLOOM_VTAB_SAYS_MAYBE " because %s", doubt_texts[doubt]);
   if( doubt<BLOOM_VTAB_NO_SOURCE ) return words;
-  /* 'merge' before 'rebuild': it makes no more anew than it has to. */
+  /* 'merge' rather than 'rebuild': it makes no more anew than it has to. */
   if( doubt>BLOOM_VTAB_HAS_NAMESAKE ){
     return bloom_command_say(words, vtab->name, "merge", "repairs it");
   }
