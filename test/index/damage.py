@@ -475,6 +475,21 @@ def a_configuration_under_a_statement(files):
 
 
 @test
+def a_configuration_beside_a_layout(files):
+    """A 'rebuild' that failed at its first row has it read again, and the layout of before is taken from memory: one has lists of texts, one hashes."""
+    for columns, others in ("message LIKE", "message"), ("message", "message LIKE"):
+        db = make(files.connect(":memory:"), columns=columns)
+        db.execute("CREATE VIRTUAL TABLE other USING bloom_index(log, %s)" % others)
+        query = "SELECT id FROM log_index WHERE message = 'request 7919'"
+        expect(db.execute(query).fetchall(), [(1,)])
+        db.set_authorizer(lambda action, name, *_: sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_INSERT and name == "log_index_state" else sqlite3.SQLITE_OK)
+        fails(db, "INSERT INTO log_index(log_index) VALUES ('rebuild')", "not authorized")
+        db.set_authorizer(None)
+        db.execute("UPDATE log_index_state SET config = (SELECT config FROM other_state)")
+        expect(db.execute(query).fetchall(), [(1,)])
+
+
+@test
 def outweighed_under_a_statement(files):
     """Its first look-up reads blocks, and the next ones all, as a quarter of the rows changed in between."""
     db = make(files.connect())
