@@ -46,23 +46,23 @@ typedef struct index_key {
   const char *doubt; /* why its entries are not used, as words behind "column k "; NULL: they are */
 } index_key;
 
-/* What CREATE decides, and 'rebuild' anew. */
+/* What CREATE decides, and each 'rebuild' again. */
 typedef struct index_config {
   char *source; /* the table's name then; ALTER TABLE may have renamed it since */
   index_key keys[INDEX_MAX_KEYS];
   int num_keys;
-  int is_unmerged; /* of CREATE: it leaves rows to 'merge' */
+  int is_unmerged; /* CREATE merges no rows, but leaves them to 'merge' */
   /* The source has no INTEGER PRIMARY KEY: NAME_canary tells whether its rowids changed since. */
   int has_hidden_ids;
   uint32_t version;  /* of the SQLite that computed the values of virtual columns for entries */
-  uint64_t checksum; /* of the configuration's bytes, as they were read or written last; 0: it is to
-                     ** be read again */
+  uint64_t checksum; /* of the bytes that were read or written last; 0: bloom_index_begin() reads
+                     ** them again */
 } index_config;
 
 typedef struct index_statement index_statement;
 
-/* What a kept statement is for.  The last two are found by their text; the others, which each
-** look-up needs, by this alone. */
+/* What a kept statement is for.  One of the last two uses is found by its text; the others, which
+** each look-up needs, by their use alone. */
 typedef enum index_use {
   INDEX_USE_VERSION, /* of the schema */
   INDEX_USE_STATE,
@@ -70,10 +70,10 @@ typedef enum index_use {
   INDEX_USE_CHANGED,
   INDEX_USE_ENTRIES, /* of the first indexed column; those of the others follow */
   INDEX_USE_BY_TEXT = INDEX_USE_ENTRIES + INDEX_MAX_KEYS,
-  INDEX_USE_FOR_COST /* it tells costs alone, and so counts as proven: index_statements.c */
+  INDEX_USE_FOR_COST /* costs alone depend on it, so it counts as proven: index_statements.c */
 } index_use;
 
-/* The source's columns now, compared with those that SQLite was told. */
+/* The source's columns now, compared with those that were declared to SQLite. */
 typedef enum index_columns_state {
   INDEX_COLUMNS_SAME,
   INDEX_COLUMNS_MORE, /* the same, and others behind them */
@@ -82,8 +82,8 @@ typedef enum index_columns_state {
 
 /* The source as it was when it was looked at last. */
 typedef struct index_source {
-  const char *doubt; /* why entries are not trusted, so that the whole source is read; NULL: they
-                     ** are.  bloom_index_doubt_text() says it with the cure */
+  const char *doubt; /* why the whole source is read; NULL: entries are trusted.
+                     ** bloom_index_doubt_text() adds the cure */
   int is_by_trigger_alone; /* the doubt is about a trigger of the user's, and nothing is damaged */
   int has_triggers;  /* all of ours are on it */
   int has_tables;    /* the index's own tables are there: else no command can run */
@@ -97,7 +97,7 @@ typedef enum index_fact {
   INDEX_FACT_SCHEMA = 1,      /* index->checked_version is the schema's */
   INDEX_FACT_LAYOUT = 2,      /* index->layout is the layout */
   INDEX_FACT_LAST = 4,        /* `last` is the source's last id */
-  INDEX_FACT_FEW_CHANGED = 8, /* bloom_index_cost_is_outweighed() says no */
+  INDEX_FACT_FEW_CHANGED = 8, /* bloom_index_cost_is_outweighed() would set 0 */
   INDEX_FACT_NONE_CHANGED = 16 /* NAME_changed is empty */
 } index_fact;
 
@@ -114,9 +114,9 @@ typedef struct index_bounds {
   sqlite3_int64 first, last;
   sqlite3_stmt *writer;  /* that statement; NULL: none writes */
   int num_runs;          /* its runs, the present one among them */
-  int num_changes;       /* rows that statements of the connection changed which have ended */
+  int num_changes;       /* sqlite3_total_changes(): of statements that have ended */
   int num_cursors;       /* open cursors that have these bounds */
-  uint64_t number;       /* no other bounds have the same */
+  uint64_t number;       /* of these bounds alone */
 } index_bounds;
 
 /* The virtual table. */
@@ -127,8 +127,8 @@ typedef struct bloom_index {
   void *file;         /* the file that SQLite had open for this database: bloom_index_begin() */
   index_config config;
   index_config arguments; /* of CREATE, which can be read where the configuration cannot */
-  /* The source's name and id now, and the columns that SQLite was told, once is_declared is set;
-  ** nothing where the source was gone. */
+  /* The source's present name and id, and the columns that were declared to SQLite: none if the
+  ** source was gone then. */
   bloom_source columns;
   int is_declared;
   index_columns_state columns_state;
@@ -145,12 +145,12 @@ typedef struct bloom_index {
 
   index_facts facts;           /* bloom_index_see() */
   index_bounds bounds;         /* the ones that were read last */
-  index_statement *statements; /* the kept ones, that which was taken last first */
+  index_statement *statements; /* the kept ones, the one that was taken last first */
 
-  /* Bytes of 'a': 1 in UTF-8, 2 in UTF-16; 0: bloom_index_begin() does not know it yet. */
+  /* Bytes of 'a': 1 in UTF-8, 2 in UTF-16; 0: bloom_index_begin() has not found out yet. */
   sqlite3_int64 letter_bytes;
-  /* While a statement is compiled to see whether SQLite tells xBestIndex this text:
-  ** bloom_index_see_end().  Else NULL. */
+  /* Not NULL while a statement is compiled to see whether SQLite tells xBestIndex this text:
+  ** bloom_index_see_end(). */
   const char *like_end;
   /* Why the table cannot be used, as words behind its name: all but DROP fails; NULL: it can. */
   const char *damage;
@@ -180,19 +180,19 @@ void bloom_index_free(bloom_index *index);
 
 /* -- index_statements.c ------------------------------------------------------------------- */
 
-/* Takes a kept statement, or compiles it: of this text, which is freed, NULL when out of memory; or
-** of a format for sqlite3_mprintf().  The caller gives it back. */
+/* Take a kept statement, or compile one.  Its text is sql, which is freed, and NULL when out of
+** memory; or is made by sqlite3_mprintf() of a format.  The caller gives it back. */
 int bloom_index_statement_take_text(bloom_index *index, int use, char *sql,
                                     sqlite3_stmt **statement);
 int bloom_index_statement_take(bloom_index *index, int use, sqlite3_stmt **statement,
                                const char *format, ...);
 
-/* Resets a statement; NULL does nothing.  is_proven: what it returned shows that no authorizer hid
-** something from it when it was compiled; then it is kept when a plan is made. */
+/* Resets a statement, unless it is NULL.  is_proven: its results show that no authorizer hid
+** anything when it was compiled; then it is kept when a plan is made. */
 void bloom_index_statement_give_back(bloom_index *index, sqlite3_stmt *statement, int is_proven);
 
-/* Frees the kept statements that are not proven; or all, where names in them may mean something
-** else now. */
+/* Frees the kept statements that are not proven; are_all: each of them, since their names may mean
+** something else now. */
 void bloom_index_statements_forget(bloom_index *index, int are_all);
 
 /* Sets *number to the first column of a statement's first row, and counts it as proven, unless
@@ -200,8 +200,8 @@ void bloom_index_statements_forget(bloom_index *index, int are_all);
 int bloom_index_statement_integer(bloom_index *index, int use, sqlite3_int64 *number,
                                   const char *format, ...);
 
-/* Begins to use index->facts: forgets those that are not of the content that the database has now,
-** as far as SQLite tells.  What is known then holds until the method ends. */
+/* Forgets the facts of another content than the database has now, as far as SQLite tells.  The
+** facts that are left hold until the method ends. */
 void bloom_index_see(bloom_index *index);
 
 /* Notes a fact that was just read, after bloom_index_see() in the same method. */
