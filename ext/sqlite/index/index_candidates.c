@@ -13,13 +13,13 @@
 
 #include "../../core/numeric.h"
 
-/* sqlite3_interrupt() is heard each time so many values of a list were looked up. */
+/* An interrupt is polled once for so many values of a list. */
 #define INDEX_VALUES_PER_LOOK 64
 
-/* If no more blocks are left, a look-up of further tokens costs more than it may save. */
+/* If so few blocks are left, a look-up of further tokens costs more than it may save. */
 #define CANDIDATES_FEW_BLOCKS 1
 
-/* So many more rows may be read in intervals than a scan would read: it takes little time. */
+/* So many rows are added to a scan's when the two are compared: few intervals take little time. */
 #define CANDIDATES_ROWS_OF_SCAN 3000
 
 /* -- Conditions --------------------------------------------------------------------------- */
@@ -38,8 +38,11 @@ static int candidates_compare_tokens(const void *a, const void *b){
   return (of_a>of_b) - (of_a<of_b);
 }
 
-/* Puts blocks that were found among *blocks in their place. */
+/* Replaces *blocks by those that were found, all of which it has; empty, it stands for all. */
 static void candidates_take(index_block_set *blocks, index_block_set *found){
+  assert( found->segments );
+  assert( blocks->segments==NULL
+          || bloom_index_blocks_count(found)<=bloom_index_blocks_count(blocks) );
   bloom_index_blocks_free(blocks);
   *blocks = *found;
   found->segments = NULL;
@@ -53,6 +56,7 @@ static int candidates_find_ranges(const candidates_search *search, const bloom_l
   size_t num_idle = 0; /* the last look-ups, each of which left more than 3/4 of the blocks */
   size_t i;
   int rc = SQLITE_OK;
+  assert( num_ranges<=INDEX_MAX_RANGES );
   *is_all |= num_ranges==0;
   for(i=0; i<num_ranges && rc==SQLITE_OK; i++){
     const index_tokens tokens = {ranges[i].first, ranges[i].num_lists};
@@ -60,8 +64,8 @@ static int candidates_find_ranges(const candidates_search *search, const bloom_l
       const uint64_t num_left = bloom_index_blocks_count(&left);
       num_idle = num_left>num_before/4*3 ? num_idle + 1 : 0;
       num_before = num_left;
-      /* If other conditions left these blocks, all may have the pattern.  If not, they have its
-      ** lists by chance, most of them, and one of the last lists may leave few. */
+      /* All blocks that other conditions left may have the pattern.  Without such conditions most
+      ** blocks have its lists by chance, and one of the last lists may leave few. */
       if( num_left<=CANDIDATES_FEW_BLOCKS || (search->within && num_idle>=num_left) ) break;
     }
     rc = bloom_index_blocks_make(&found, search->generation->num_spans);
@@ -116,6 +120,8 @@ static int candidates_find(candidates_search *search, sqlite3_value *value, cons
   index_tokens *tokens = NULL;
   size_t num_tokens = 0, max_tokens = 0, i;
   int j, rc = SQLITE_OK;
+  assert( bloom_index_has_hashes(key) ? hash_bits>0 && hash_bits<=INDEX_MAX_HASH_BITS
+          : key->is_like && hash_bits==0 );
   if( key->is_like ){
     rc = bloom_index_lists_read(index, search->generation, condition.key, &search->lists);
     if( rc==SQLITE_OK ) rc = BLOOM_GROW(tokens, num_tokens, max_tokens);
@@ -137,6 +143,7 @@ static int candidates_find(candidates_search *search, sqlite3_value *value, cons
                                           &max_tokens, sizeof(*tokens));
       if( rc==SQLITE_OK ) *is_all |= hashes.is_maybe;
       for(j=0; rc==SQLITE_OK && j<hashes.num_hashes; j++){
+        assert( num_tokens<max_tokens );
         tokens[num_tokens++] = (index_tokens){hashes.hashes[j] >> (64 - hash_bits), 1};
       }
     }
@@ -179,12 +186,14 @@ static int candidates_blocks_of(const index_spans *spans, const index_intervals 
     const sqlite3_int64 first = bloom_index_span_first(spans, number);
     const sqlite3_int64 last = bloom_index_span_last(spans, number);
     size_t j;
+    assert( i==0 || spans->list[spans->by_key[i-1]].shift<=shift );
     if( i>0 && spans->list[spans->by_key[i-1]].shift!=shift ) at = 0; /* their ids begin again */
     while( at<intervals->num_intervals && intervals->list[at].last<first ) at++;
     for(j=at; j<intervals->num_intervals && intervals->list[j].first<=last && rc==SQLITE_OK; j++){
       const index_interval interval = intervals->list[j];
       const sqlite3_int64 from = interval.first>first ? interval.first : first;
       const sqlite3_int64 to = interval.last<last ? interval.last : last;
+      assert( from<=to && (j==at || intervals->list[j-1].last<interval.first) );
       rc = bloom_index_blocks_add_all(blocks,
                                       span | ((uint32_t)bloom_index_block_of(from, shift) & mask),
                                       span | ((uint32_t)bloom_index_block_of(to, shift) & mask));
@@ -267,6 +276,7 @@ static int candidates_narrow_by_entries(const candidates_query *query,
     int is_all = 0;
     if( !query->usable[number] || is_pattern!=(i>=plan->num_conditions) ) continue;
     if( blocks->segments && bloom_index_blocks_count(blocks)<=CANDIDATES_FEW_BLOCKS ) break;
+    assert( search.condition.key>=0 );
     key = &query->index->config.keys[search.condition.key];
     /* The configuration may be another than the plan was made by, or the layout was read by, if it
     ** was read again since. */
@@ -338,6 +348,7 @@ static int candidates_read_changed(bloom_index *index, const index_layout *layou
   sqlite3_int64 before = INT64_MIN, num_read = 0;
   sqlite3_stmt *row;
   int is_proven = 1, rc;
+  assert( unmerged->num_intervals==0 );
   if( index->facts.known & INDEX_FACT_NONE_CHANGED ) return SQLITE_OK;
   rc = bloom_index_statement_take(index, INDEX_USE_CHANGED, &row, "SELECT c.id FROM"
                                   " \"%w\".\"%w_changed\" AS c ORDER BY c.id", index->schema,
@@ -404,7 +415,7 @@ static int candidates_add_unmerged(const candidates_query *query, sqlite3_int64 
 ** them is true of no row. */
 static int candidates_read_conditions(candidates_query *query, sqlite3_int64 last, int *is_none){
   const double num_rows = bloom_index_cost_num_rows(query->layout, last);
-  /* Which a scan reads at the cost of a look-up of one value of a list. */
+  /* Rows that a scan reads at the cost of looking up one value of a list. */
   const double rows_of_value = num_rows<4000 ? 20 + num_rows/50 : 100;
   int i, rc = SQLITE_OK;
   for(i=0; i<query->plan->num_conditions && rc==SQLITE_OK && !*is_none; i++){
@@ -462,6 +473,7 @@ static int candidates_narrow_by_columns(candidates_query *query, index_intervals
     if( rc==SQLITE_OK ) rc = bloom_index_intervals_intersect(&ids, intervals);
     if( rc==SQLITE_OK ) rc = candidates_narrow_generation(query, &layout->generations[i], &ids);
     for(j=0; j<ids.num_intervals && rc==SQLITE_OK; j++){
+      assert( own.first<=ids.list[j].first && ids.list[j].last<=own.last );
       rc = bloom_index_intervals_add(&covered, ids.list[j].first, ids.list[j].last);
     }
     sqlite3_free(ids.list);
@@ -483,6 +495,7 @@ int bloom_index_candidates(bloom_index *index, const index_plan *plan, sqlite3_v
                            index_intervals *unmerged, int *is_too_dear){
   candidates_query query = {.index = index, .plan = plan, .args = args, .lists = lists};
   int i, rc;
+  assert( !*is_too_dear && (unmerged==NULL || unmerged->num_intervals==0) );
   result->num_intervals = 0;
   rc = bloom_index_intervals_add(result, INT64_MIN, INT64_MAX);
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){

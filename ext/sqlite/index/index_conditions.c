@@ -36,6 +36,7 @@ const index_kind bloom_index_kinds[INDEX_NUM_KINDS] = {
 
 sqlite3_value *bloom_index_literal(sqlite3_index_info *info, int number){
   sqlite3_value *value = NULL;
+  assert( number>=0 && number<info->nConstraint );
   (void)info; (void)number;
 #if SQLITE_VERSION_NUMBER >= 3038000
   if( sqlite3_libversion_number()>=3038000
@@ -63,6 +64,7 @@ static int conditions_is_plain_text(sqlite3_value *literal){
 
 void bloom_index_see_end(bloom_index *index, sqlite3_index_info *info){
   int i;
+  assert( index->like_end );
   for(i=0; i<info->nConstraint && index->like_end; i++){
     const unsigned char *text = info->aConstraint[i].op==SQLITE_INDEX_CONSTRAINT_GE
       ? conditions_text(bloom_index_literal(info, i)) : NULL;
@@ -117,8 +119,8 @@ static int conditions_begins_with(sqlite3_index_info *info, int number,
 }
 
 /* Returns 1 if a constraint `<` may be an end of a pattern: of a LIKE or GLOB that is a constraint,
-** too, or of LIKE with ESCAPE, of which xBestIndex is not told.  Ends of the latter compare by
-** NOCASE, and by BINARY only after PRAGMA case_sensitive_like.  begin: conditions_begin(). */
+** too, or of LIKE with ESCAPE, which xBestIndex is not told.  Ends of LIKE with ESCAPE compare by
+** NOCASE, or by BINARY after PRAGMA case_sensitive_like.  begin: conditions_begin(). */
 static int conditions_is_end(bloom_index *index, sqlite3_index_info *info, const index_plan *plan,
                              int number, const unsigned char *begin){
   const struct sqlite3_index_constraint *all = info->aConstraint;
@@ -144,12 +146,13 @@ static int conditions_is_end(bloom_index *index, sqlite3_index_info *info, const
 static int conditions_does_serve(const index_key *key, const index_condition *condition,
                                  const char *collation){
   bloom_collation known;
+  assert( !condition->is_on_id && condition->column==key->column && !key->doubt );
   switch( index_group_of(condition->kind) ){
     /* By any kind of entries or zones; it must find no more than the key's collation does. */
     case INDEX_EQUALITY:
       return bloom_collation_named(collation, &known)
         && (known==BLOOM_COLLATION_BINARY || known==key->equality.collation);
-    case INDEX_RANGE: /* the latter as ends of LIKE have it */
+    case INDEX_RANGE: /* ends of LIKE compare by NOCASE */
       return key->is_range
         && (sqlite3_stricmp(key->collation, collation)==0
             || (sqlite3_stricmp(key->collation, "BINARY")==0
@@ -162,15 +165,16 @@ static int conditions_does_serve(const index_key *key, const index_condition *co
   return 0;
 }
 
-/* Sets how the source may compare by a collation that SQLite names: by the column's own, which
-** finds at least as much, by that one, or not at all.  Of (a, b) > (x, y) SQLite may name that of y
-** for a, and nothing tells it from a > x if x is no literal. */
+/* Sets how the source compares where SQLite names a collation: by the column's own, which finds at
+** least as much; by that one; or not at all.  For (a, b) > (x, y) SQLite may name y's collation for
+** a; if x is no literal, this cannot be told from a > x. */
 static void conditions_set_collation(const bloom_index *index, index_condition *condition,
                                      sqlite3_index_info *info, int number){
   const int is_equality = index_group_of(condition->kind)==INDEX_EQUALITY;
   const char *told = sqlite3_vtab_collation(info, number), *declared;
   bloom_collation known;
   if( condition->is_on_id || index_group_of(condition->kind)>=INDEX_NULL_TEST ) return;
+  assert( condition->column>=0 && condition->column<index->columns.num_columns );
   declared = index->columns.list[condition->column].collation;
   if( sqlite3_stricmp(told, declared)==0
    || (is_equality && sqlite3_stricmp(told, "BINARY")==0
@@ -209,7 +213,7 @@ static int conditions_read(const bloom_index *index, sqlite3_index_info *info, i
       condition->key = i;
     }
   }
-  /* Up to 3.44 these leak out of the ON clauses of outer joins. */
+  /* Up to 3.44 these leak out of the ON clauses of outer joins; in 3.52 they do not. */
   if( (index_is_pattern(condition->kind) ? condition->key<0
        : kind==INDEX_IS_NOT_NULL || index_group_of(condition->kind)==INDEX_DIFFERENCE)
      && sqlite3_libversion_number()<3052000 ) return 0;
@@ -251,7 +255,7 @@ static int conditions_can_omit(const bloom_index *index, sqlite3_index_info *inf
       default: break;
     }
   }
-  /* Beside numbers all is converted, in the source as here. */
+  /* A column of numbers converts the other side, in the source as here. */
   affinity = bloom_index_affinity(index, condition);
   return affinity!='t' && affinity!='b' && is_checked && index->letter_bytes==1;
 }
@@ -264,9 +268,10 @@ static int conditions_read_pattern(bloom_index *index, sqlite3_index_info *info,
                                    sqlite3_value *literal, index_condition *condition){
   const unsigned char *text = conditions_text(literal);
   int i, rc;
+  assert( index_is_pattern(condition->kind) && !condition->is_on_id && !condition->is_list );
   /* Its ends are there, or it is a literal that begins with neither a wildcard nor a byte beyond
-  ** ASCII, and the column is TEXT.  Where that looks like a number, SQLite adds no ends for a
-  ** virtual table, but for the source, where nothing is one. */
+  ** ASCII, and the column is TEXT.  If it looks like a number, SQLite adds ends for the source, and
+  ** none for a virtual table. */
   condition->has_beginning = text && *text && *text<0x80
     && bloom_index_affinity(index, condition)=='t' && !index_is_regexp(condition->kind)
     && !strchr(condition->kind==INDEX_LIKE ? "%_" : "*?[", *text);
@@ -278,7 +283,7 @@ static int conditions_read_pattern(bloom_index *index, sqlite3_index_info *info,
   if( rc!=SQLITE_OK || plan->flags & INDEX_PLAN_UNCHECKED ) return rc;
   rc = bloom_index_like_check(index, condition);
   if( rc==SQLITE_OK || bloom_sql_is_fatal(rc) ) return rc;
-  /* An interrupt, or what an authorizer refuses: xFilter looks once more, and says so. */
+  /* An interrupt, or what an authorizer refuses: xFilter checks again, and reports it. */
   plan->flags |= INDEX_PLAN_UNCHECKED;
   return SQLITE_OK;
 }
@@ -286,6 +291,7 @@ static int conditions_read_pattern(bloom_index *index, sqlite3_index_info *info,
 int bloom_index_conditions(bloom_index *index, sqlite3_index_info *info, index_plan *plan){
   const struct sqlite3_index_constraint *all = info->aConstraint;
   int i, j, rc = SQLITE_OK;
+  assert( plan->num_conditions==0 );
   for(i=0; i<info->nConstraint && rc==SQLITE_OK && plan->num_conditions<INDEX_MAX_CONDITIONS; i++){
     const unsigned char *begin, *text;
     index_condition condition, pattern;
@@ -323,6 +329,9 @@ int bloom_index_conditions(bloom_index *index, sqlite3_index_info *info, index_p
              && bloom_index_begins_number(text))) ) condition.is_unpassed = 1;
     info->aConstraintUsage[i].omit = conditions_can_omit(index, info, i, &condition, literal,
                                                          !(plan->flags & INDEX_PLAN_UNCHECKED))!=0;
+    /* What the source does not check, or checks more weakly, SQLite does. */
+    assert( !info->aConstraintUsage[i].omit
+            || !(condition.is_unpassed | condition.is_list | condition.is_end) );
     plan->literals[plan->num_conditions] = literal;
     plan->conditions[plan->num_conditions++] = condition;
     info->aConstraintUsage[i].argvIndex = plan->num_conditions;

@@ -1,6 +1,6 @@
 /*
-** What a plan costs, in steps of SQLite's virtual machine: by the way that SQLite would read the
-** source, of which EXPLAIN QUERY PLAN of the inner statement tells, and by entries.
+** What a plan costs, in steps of SQLite's virtual machine: by SQLite's own plan of the inner
+** statement, which EXPLAIN QUERY PLAN shows, and by entries.
 */
 #include "index_plan.h"
 #include "index_source.h"
@@ -38,7 +38,7 @@ int bloom_index_cost_access(bloom_index *index, char *sql, index_access *access)
       else access->way = is_below && is_above ? INDEX_ACCESS_SHORT_RANGE : INDEX_ACCESS_RANGE;
     }
   }
-  /* Each arm of an OR is a search, and the line of the last one is not that of all. */
+  /* Each arm of an OR is a search with a line, and the last one does not tell of the others. */
   if( is_or ) access->way = INDEX_ACCESS_SHORT_RANGE;
   bloom_index_statement_give_back(index, row, 0);
   return rc==SQLITE_DONE ? SQLITE_OK : rc;
@@ -51,10 +51,12 @@ double bloom_index_cost_num_rows(const index_layout *layout, sqlite3_int64 last)
   /* Ids behind the merged rows have gaps as those of merged rows have. */
   const double more = behind>0 ? behind*bloom_index_density(layout) : 0;
   const double num_rows = (double)layout->num_rows + more;
+  assert( layout->has_covered && num_rows>=0 );
   return num_rows<INDEX_MAX_ROWS ? num_rows : INDEX_MAX_ROWS;
 }
 
 sqlite3_int64 bloom_index_cost_most_changed(const index_layout *layout){
+  assert( layout->has_covered );
   return (sqlite3_int64)(((double)layout->num_rows + 1000) / ROWS_OF_CHANGED);
 }
 
@@ -69,7 +71,7 @@ int bloom_index_cost_is_outweighed(bloom_index *index, const index_layout *layou
       bloom_index_cost_most_changed(layout));
   *is_outweighed = rc!=SQLITE_OK || is_more;
   if( !*is_outweighed ) bloom_index_note(index, INDEX_FACT_FEW_CHANGED);
-  return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK; /* a NAME_changed that is not ours is no matter */
+  return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK; /* without NAME_changed all is read */
 }
 
 /* -- Plans ----------------------------------------------------------------------------------- */
@@ -89,6 +91,7 @@ index_cost bloom_index_cost_free(const index_plan *plan, const index_access *acc
   index_cost cost;
   double rows = num_rows;
   int i;
+  assert( num_rows>=0 && plan->num_conditions<=INDEX_MAX_CONDITIONS );
   switch( access->way ){
     case INDEX_ACCESS_SCAN: break;
     case INDEX_ACCESS_ROW: rows = 1; break;
@@ -101,14 +104,17 @@ index_cost bloom_index_cost_free(const index_plan *plan, const index_access *acc
   for(i=0; i<plan->num_conditions && is_scan; i++){
     cost.num_rows /= bloom_index_kinds[plan->conditions[i].kind].rows_of_one;
   }
+  assert( cost.cost>0 && cost.num_rows>=0 && cost.num_rows<=num_rows );
   return cost;
 }
 
 index_cost bloom_index_cost_blocks(const index_plan *plan, double num_rows){
   double num_values = 0, rows = num_rows;
   int i, num_ends = 0;
+  assert( num_rows>=0 && plan->num_conditions<=INDEX_MAX_CONDITIONS );
   for(i=0; i<plan->num_conditions; i++){
     const index_condition condition = plan->conditions[i];
+    assert( !condition.is_on_id || (condition.key<0 && condition.zone<0) );
     if( condition.zone>=0 ){
       if( index_group_of(condition.kind)==INDEX_EQUALITY ) rows /= 64;
       else if( condition.kind==INDEX_IS_NULL ) rows /= 16;

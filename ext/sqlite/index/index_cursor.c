@@ -37,7 +37,7 @@ typedef struct index_cursor {
   sqlite3_int64 num_counted; /* how many rows there are, if they were counted; else 0 */
   int has_shown_id;         /* SQLite asked for an id: rows of equal columns differ */
   sqlite3_value *same;      /* of INDEX_PLAN_DISTINCT: the current row's value; else NULL */
-  int num_same;             /* so many rows in sequence had the value before them; at most enough */
+  int num_same;             /* its repetitions in sequence, up to CURSOR_MAX_SAME */
 } index_cursor;
 
 static index_cursor *index_cursor_of(void *base){
@@ -58,6 +58,7 @@ int bloom_index_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **result){
 }
 
 static int cursor_num_compiled(const index_cursor *cursor){
+  assert( cursor->rows );
   return sqlite3_stmt_status(cursor->rows, SQLITE_STMTSTATUS_REPREPARE, 0);
 }
 
@@ -76,6 +77,7 @@ int bloom_index_close(sqlite3_vtab_cursor *base){
   index_cursor *cursor = index_cursor_of(base);
   bloom_index *index = index_of_cursor(cursor);
   if( cursor->bounds.num_cursors>0 && cursor->bounds.number==index->bounds.number ){
+    assert( index->bounds.num_cursors>0 );
     index->bounds.num_cursors--;
   }
   cursor_give_back(cursor);
@@ -90,8 +92,8 @@ int bloom_index_close(sqlite3_vtab_cursor *base){
 
 /* -- Stepping ----------------------------------------------------------------------------- */
 
-/* Fails with SQLITE_ERROR: of SQLITE_SCHEMA SQLite would run the statement from its beginning, and
-** return its first rows again. */
+/* Fails with SQLITE_ERROR: after SQLITE_SCHEMA SQLite would run the statement from its beginning,
+** and return its first rows again. */
 static int cursor_say_schema_changed(bloom_index *index){
   return BLOOM_INDEX_FAIL(index, "bloom_index: the schema of table %s changed while the statement"
                           " ran", index->columns.name);
@@ -120,7 +122,7 @@ static int cursor_check_columns(index_cursor *cursor, int rc){
   int rc_of_source;
   if( num_compiled==cursor->num_compiled && rc!=SQLITE_ERROR ) return rc;
   cursor->num_compiled = num_compiled;
-  /* SQLite's words, before another statement takes their place. */
+  /* SQLite's message, before another statement replaces it. */
   if( rc==SQLITE_ERROR ) bloom_fail_vtab(&error, "bloom_index: %s",
                                          bloom_sql_message(index->connection->db, rc));
   rc_of_source = bloom_index_begin(index, INDEX_NEED_SOURCE);
@@ -137,6 +139,7 @@ static int cursor_prepare(index_cursor *cursor, const index_form *forms, index_r
   bloom_index *index = index_of_cursor(cursor);
   const size_t num_bytes = sizeof(forms[0]) * (size_t)cursor->plan.num_conditions;
   int rc;
+  assert( reading!=INDEX_READ_COST );
   if( cursor->rows && cursor->num_checks==index->num_checks && reading==cursor->reading
      && memcmp(forms, cursor->forms, num_bytes)==0 ) return SQLITE_OK;
   cursor_give_back(cursor);
@@ -166,6 +169,7 @@ static int cursor_is_same(index_cursor *cursor){
   sqlite3_value *same = cursor->same;
   const int type = sqlite3_column_type(rows, result);
   int is_same = same && type==sqlite3_value_type(same);
+  assert( cursor->plan.num_orders==1 && cursor->plan.num_conditions==0 );
   if( is_same && (type==SQLITE_INTEGER || type==SQLITE_FLOAT) ){
     const double a = sqlite3_column_double(rows, result), b = sqlite3_value_double(same);
     is_same = a<=b && a>=b && sqlite3_column_int64(rows, result)==sqlite3_value_int64(same);
@@ -187,11 +191,20 @@ static int cursor_has_regexp(const index_plan *plan){
   return i<plan->num_conditions;
 }
 
-/* Begins the next interval or slice, or what comes behind a search; else sets is_eof. */
-static int cursor_go_on(index_cursor *cursor){
+/* Returns the interval that is read after `number` others. */
+static index_interval cursor_interval(const index_cursor *cursor, size_t number){
   const index_intervals *intervals = &cursor->intervals;
+  assert( cursor->reading==INDEX_READ_INTERVALS && number<intervals->num_intervals );
+  assert( cursor->plan.num_orders==0 || cursor->plan.orders[0].column<0 );
+  return intervals->list[cursor->plan.orders[0].is_descending
+                         ? intervals->num_intervals - 1 - number : number];
+}
+
+/* Begins the next interval or slice, or the NULLs behind all values; else sets is_eof. */
+static int cursor_go_on(index_cursor *cursor){
   index_interval next;
   int rc = SQLITE_OK;
+  assert( cursor->rows && !cursor->is_eof );
   if( cursor->reading==INDEX_READ_BEHIND && cursor->plan.orders[0].is_descending ){
     cursor->is_first = 1; /* `<` finds no NULL */
     return cursor_prepare(cursor, cursor->forms, INDEX_READ_NULLS);
@@ -200,12 +213,10 @@ static int cursor_go_on(index_cursor *cursor){
   if( cursor->reading==INDEX_READ_SLICES ){
     rc = bloom_index_slices_next(cursor->slices, cursor->rows, &cursor->is_eof);
   }else if( cursor->reading!=INDEX_READ_INTERVALS
-         || cursor->num_read==intervals->num_intervals ){
+         || cursor->num_read==cursor->intervals.num_intervals ){
     cursor->is_eof = 1;
   }else{
-    assert( cursor->plan.num_orders==0 || cursor->plan.orders[0].column<0 );
-    next = intervals->list[cursor->plan.orders[0].is_descending
-                           ? intervals->num_intervals - 1 - cursor->num_read : cursor->num_read];
+    next = cursor_interval(cursor, cursor->num_read);
     /* A statement that was reset takes integers without fail. */
     sqlite3_bind_int64(cursor->rows, 1, next.first);
     sqlite3_bind_int64(cursor->rows, 2, next.last);
@@ -226,6 +237,15 @@ static int cursor_see_row(index_cursor *cursor, int is_distinct){
   bloom_index *index = index_of_cursor(cursor);
   const index_function count = {"count", 0};
   int is_built_in = 0, rc;
+  /* SQLite compares the id with the end of the interval, even in a table whose pages are damaged.
+  ** A hidden id is NULL. */
+  assert( cursor->reading!=INDEX_READ_INTERVALS
+          || sqlite3_column_type(cursor->rows, 0)!=SQLITE_INTEGER
+          || (cursor->plan.orders[0].is_descending
+              ? sqlite3_column_int64(cursor->rows, 0)
+                >=cursor_interval(cursor, cursor->num_read - 1).first
+              : sqlite3_column_int64(cursor->rows, 0)
+                <=cursor_interval(cursor, cursor->num_read - 1).last) );
   if( cursor->num_rows==1 && cursor->num_proven!=cursor->num_compiled ){
     /* Without a NULL the row proves that no authorizer hid something when the statement was
     ** compiled.  A hidden column is NULL, which meets no condition but a regular expression's;
@@ -261,6 +281,7 @@ static int cursor_advance(index_cursor *cursor){
   int is_begun = cursor->num_read>0
     || (cursor->reading!=INDEX_READ_INTERVALS && cursor->reading!=INDEX_READ_SLICES);
   int rc = SQLITE_OK;
+  assert( cursor->rows && !cursor->is_eof );
   cursor->num_rows++;
   if( cursor->num_counted>0 ){
     cursor->is_eof = cursor->num_rows>cursor->num_counted;
@@ -269,6 +290,7 @@ static int cursor_advance(index_cursor *cursor){
   /* Where values are repeated, and SQLite has asked for no id, the next value is searched for. */
   if( is_distinct && !cursor->has_shown_id && cursor->num_same>=CURSOR_MAX_SAME && cursor->same
      && sqlite3_value_type(cursor->same)!=SQLITE_NULL ){
+    assert( cursor->plan.num_limits==0 );
     rc = cursor_prepare(cursor, cursor->forms, INDEX_READ_BEHIND);
     if( rc==SQLITE_OK ){
       sqlite3_reset(cursor->rows);
@@ -339,6 +361,7 @@ static int cursor_look_up(index_cursor *cursor, sqlite3_value **args, index_form
   const int has_triggers = index->source.has_triggers
     && bloom_db_fires_triggers(index->connection->db);
   int i, is_free = !has_triggers || plan->flags & INDEX_PLAN_FREE, rc = SQLITE_OK;
+  assert( is_free || (index->source.doubt==NULL && plan->num_limits==0) );
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
     if( plan->conditions[i].is_list ) rc = bloom_index_list_copy(args[i], &cursor->lists[i]);
     values[i] = args[i];
@@ -364,6 +387,7 @@ static int cursor_look_up(index_cursor *cursor, sqlite3_value **args, index_form
   *reading = !is_free ? (cursor->slices ? INDEX_READ_SLICES : INDEX_READ_INTERVALS)
     : has_triggers || !bloom_sql_writer(index->connection, NULL) ? INDEX_READ_FREE
                                                                  : INDEX_READ_SORTED;
+  assert( rc!=SQLITE_OK || *reading!=INDEX_READ_SLICES || cursor->slices );
   if( rc==SQLITE_OK && *reading==INDEX_READ_SORTED ) rc = cursor_set_bounds(cursor);
   for(i=0; i<plan->num_conditions; i++) sqlite3_value_free(copies[i]);
   return rc;
@@ -404,9 +428,9 @@ int bloom_index_filter(sqlite3_vtab_cursor *base, int number, const char *text, 
                        sqlite3_value **args){
   index_cursor *cursor = index_cursor_of(base);
   bloom_index *index = index_of(base->pVtab);
-  /* The plan is that of the look-up before, and read in the source's own ways.  Nothing but a
-  ** change of the schema by the connection can come between the two, as a statement runs: SQLite
-  ** compiles the inner one anew then, and cursor_check_columns() looks at the source. */
+  /* The plan is that of the look-up before, and SQLite's own.  Between the two, as a statement
+  ** runs, nothing but a change of the schema by the connection can come: SQLite compiles the inner
+  ** statement again then, and cursor_check_columns() looks at the source. */
   const int is_repeated = cursor->rows && cursor->reading==INDEX_READ_FREE
     && cursor->plan.flags==number && number & INDEX_PLAN_FREE && !(number & INDEX_PLAN_UNCHECKED)
     && index->is_steady && index->is_checked && cursor->num_checks==index->num_checks
@@ -434,7 +458,7 @@ int bloom_index_filter(sqlite3_vtab_cursor *base, int number, const char *text, 
   assert( rc!=SQLITE_OK || cursor->plan.num_conditions<=num_args );
   if( rc==SQLITE_OK ) rc = cursor_look_up(cursor, args, forms, &reading);
   if( rc!=SQLITE_OK ) return cursor_failure(cursor, rc);
-  /* Binding tells of a wrong regular expression, as the table would. */
+  /* Binding fails for a wrong regular expression, as the table would. */
   if( reading==INDEX_READ_INTERVALS && cursor->intervals.num_intervals==0
      && !cursor_has_regexp(&cursor->plan) ) return SQLITE_OK;
   rc = cursor_prepare(cursor, forms, reading);
@@ -467,6 +491,7 @@ int bloom_index_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
   assert( !cursor->is_eof );
   if( column<columns->num_columns ){
     const int result = column==columns->id_column ? 0 : cursor_result_of(&cursor->plan, column);
+    assert( cursor->num_counted==0 && result<sqlite3_column_count(cursor->rows) );
     sqlite3_result_value(context, sqlite3_column_value(cursor->rows, result));
   }
   return SQLITE_OK;
@@ -476,7 +501,7 @@ int bloom_index_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid){
   index_cursor *cursor = index_cursor_of(base);
   sqlite3_int64 i;
   int rc = SQLITE_ROW;
-  assert( !cursor->is_eof );
+  assert( cursor->rows && !cursor->is_eof );
   cursor->has_shown_id = 1;
   /* Once the rows were counted, those up to the current one are still to be read. */
   for(i=0; cursor->num_counted>0 && i<cursor->num_rows && rc==SQLITE_ROW; i++){

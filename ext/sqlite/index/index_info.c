@@ -2,8 +2,8 @@
 ** bloom_index_info(name [, database]): table-valued; one row, the state of a virtual table of
 ** either kind as it is now, with the SQL that cures what is wrong.
 **
-** It is the one function that runs SQL.  A bloom_index it reads by an object of its own, so that
-** it need not trust what SQLite's object has in memory; a filter, by a SELECT.  Columns that the
+** It is the only function that runs SQL.  It reads a bloom_index by an object of its own, so that
+** it need not trust what SQLite's object has in memory, and a filter by a SELECT.  Columns that the
 ** query does not read cost nothing.
 */
 #include "index.h"
@@ -27,10 +27,10 @@ enum {
 
 typedef struct info_cursor {
   bloom_tvf_cursor base; /* first */
-  bloom_connection *connection; /* NULL but in info_start() */
+  bloom_connection *connection; /* NULL except in info_start() */
   char *schema, *name;   /* as SQLite has them */
   int is_index;          /* USING bloom_index; else USING bloom */
-  unsigned has;          /* COLUMN_BIT() of the numbers that there are */
+  unsigned has;          /* COLUMN_BIT() of the numbers that are set */
   sqlite3_int64 numbers[NUM_COLUMNS];
   char *note;
 } info_cursor;
@@ -47,6 +47,7 @@ static int info_wants(const info_cursor *info, unsigned columns){
 }
 
 static void info_set(info_cursor *info, int column, sqlite3_int64 number){
+  assert( column>=0 && column<COLUMN_NOTE );
   info->numbers[column] = number;
   info->has |= COLUMN_BIT(column);
 }
@@ -77,6 +78,7 @@ static int info_find_in(info_cursor *info, const char *schema, const char *name,
   int rc = bloom_sql_row(info->connection, &row, "SELECT m.name, m.sql, m.rootpage = 0"
                          " AND m.type = 'table' FROM \"%w\".sqlite_master AS m WHERE m.type IN"
                          " ('table', 'view') AND m.name = %Q COLLATE NOCASE", schema, name);
+  assert( info->schema==NULL && info->name==NULL );
   *is_there = rc==SQLITE_ROW;
   *is_own = 0;
   if( rc==SQLITE_ROW ){
@@ -166,6 +168,7 @@ static int info_read_source(info_cursor *info, bloom_index *index){
   sqlite3_int64 *numbers = info->numbers;
   const index_layout *layout = NULL;
   int is_damaged = 0, rc = SQLITE_OK;
+  assert( index->is_checked );
   /* Tables that are gone are not read: one may be a view with rows without end. */
   if( index->source.has_tables && !index->is_of_1_2 ){
     rc = bloom_index_layout_check(index, &layout, &is_damaged);
@@ -191,7 +194,7 @@ static int info_read_source(info_cursor *info, bloom_index *index){
     sqlite3_int64 num_rows = 0;
     uint32_t j;
     int i, key;
-    /* Of entries each row has a page of 4 KB; the tables of spans and of zones have whole ones. */
+    /* Each row of entries has a page of 4 KB; the tables of spans and of zones have whole pages. */
     for(i=0; i<layout->num_generations; i++){
       for(key=0; key<index->config.num_keys; key++){
         const index_key_layout *of_key = &layout->generations[i].keys[key];
@@ -299,6 +302,7 @@ static int info_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
 
 static void info_column(const bloom_tvf_cursor *cursor, sqlite3_context *context, int column){
   const info_cursor *info = (const info_cursor *)cursor;
+  assert( column>=0 && column<NUM_COLUMNS && info->connection==NULL );
   if( column==COLUMN_NOTE ){
     sqlite3_result_text(context, info->note, -1, SQLITE_TRANSIENT);
   }else if( info->has & COLUMN_BIT(column) ){

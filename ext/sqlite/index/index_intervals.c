@@ -43,6 +43,7 @@ void bloom_index_intervals_sort(index_intervals *intervals){
   intervals->num_intervals = 0;
   for(i=0; i<num_intervals; i++){
     bloom_index_intervals_add(intervals, intervals->list[i].first, intervals->list[i].last);
+    assert( intervals->num_intervals>0 && intervals->num_intervals<=i + 1 );
   }
 }
 
@@ -50,8 +51,12 @@ int bloom_index_intervals_intersect(index_intervals *intervals, const index_inte
   index_intervals both = {0};
   size_t i = 0, j = 0;
   int rc = SQLITE_OK;
+  assert( intervals!=others );
   while( rc==SQLITE_OK && i<intervals->num_intervals && j<others->num_intervals ){
     const index_interval a = intervals->list[i], b = others->list[j];
+    assert( a.first<=a.last && b.first<=b.last );
+    assert( i==0 || intervals->list[i-1].last<a.first );
+    assert( j==0 || others->list[j-1].last<b.first );
     rc = bloom_index_intervals_add(&both, a.first>b.first ? a.first : b.first,
                                    a.last<b.last ? a.last : b.last);
     if( a.last<b.last ) i++; else j++;
@@ -64,6 +69,7 @@ int bloom_index_intervals_intersect(index_intervals *intervals, const index_inte
 int bloom_index_intervals_unite(index_intervals *intervals, const index_intervals *others){
   size_t i;
   int rc = SQLITE_OK;
+  assert( intervals!=others );
   for(i=0; i<others->num_intervals && rc==SQLITE_OK; i++){
     rc = bloom_index_intervals_add(intervals, others->list[i].first, others->list[i].last);
   }
@@ -74,6 +80,7 @@ int bloom_index_intervals_unite(index_intervals *intervals, const index_interval
 double bloom_index_interval_rows(const index_layout *layout, index_interval interval){
   const double first = (double)(interval.first>layout->first ? interval.first : layout->first);
   const double last = (double)(interval.last<layout->covered ? interval.last : layout->covered);
+  assert( layout->has_covered );
   return last<first ? 0 : (last - first + 1) * bloom_index_density(layout);
 }
 
@@ -95,6 +102,7 @@ index_interval bloom_index_interval_of_id(index_condition_kind kind, sqlite3_val
   const int is_upper = kind==INDEX_LT || kind==INDEX_LE;
   int is_between = 0, is_next, is_previous; /* the value is id, or between id and id + 1 */
   sqlite3_int64 id;
+  assert( kind==INDEX_EQ || index_group_of(kind)==INDEX_RANGE );
   if( type==SQLITE_NULL ) return none;
   if( type==SQLITE_FLOAT ){
     const double real = sqlite3_value_double(value);
@@ -138,7 +146,7 @@ int bloom_index_list_copy(sqlite3_value *values, index_list *list){
   sqlite3_value *value = NULL;
   size_t max_values = 0;
   int is_first = 1, rc;
-  memset(list, 0, sizeof(*list));
+  assert( list->values==NULL && list->prefixes==NULL && list->num_values==0 );
   for(; (rc = bloom_vtab_list_value(values, is_first, &value))==SQLITE_OK; is_first = 0){
     const int type = sqlite3_value_type(value);
     if( type==SQLITE_NULL ) continue; /* equals nothing */
@@ -162,6 +170,8 @@ int bloom_index_value_copy(sqlite3_value *value, sqlite3_value **copy){
 }
 
 int bloom_index_list_bind(sqlite3_stmt *statement, int number, index_list *list){
+  assert( list->intervals==NULL || list->num_values==0 );
+  assert( list->values==NULL || list->prefixes==NULL );
   return sqlite3_bind_pointer(statement, number, list, LIST_TYPE, NULL);
 }
 
@@ -193,6 +203,7 @@ static int list_start(bloom_tvf_cursor *base, sqlite3_value **args){
 static void list_column(const bloom_tvf_cursor *base, sqlite3_context *context, int column){
   const index_list *list = ((const list_cursor *)base)->list;
   const size_t number = (size_t)base->rowid;
+  assert( number<list_length(list) && column<bloom_index_list_tvf.num_columns );
   if( list->intervals ){
     const index_interval interval = list->intervals->list[number];
     sqlite3_result_int64(context, column==0 ? interval.first : interval.last);

@@ -24,7 +24,7 @@
 # define INDEX_SLICE_ROWS 64.0
 #endif
 
-/* As many candidates are one slice. */
+/* So many candidates, or fewer, are one slice. */
 #ifndef INDEX_SORTED_ROWS
 # define INDEX_SORTED_ROWS 256.0
 #endif
@@ -117,8 +117,10 @@ static int items_push(order_items *heap, const order_item *item){
 
 /* Takes the first one out of a heap. */
 static void items_pop(order_items *heap){
-  const order_item last = heap->list[--heap->num_items];
+  order_item last;
   size_t at = 0, child;
+  assert( heap->num_items>0 );
+  last = heap->list[--heap->num_items];
   while( (child = 2*at + 1)<heap->num_items ){
     if( child + 1<heap->num_items
      && bloom_zone_compare(&heap->list[child + 1].from, &heap->list[child].from)<0 ) child++;
@@ -140,9 +142,10 @@ static int order_count(const index_slices *order, const index_layout *layout, in
   size_t low = 0, high = order->merged.num_intervals, i;
   if( first>>INDEX_SPAN_LG>=spans->num_spans ) return 0;
   if( blocks_lg>INDEX_SPAN_LG ) return 1; /* several spans, whose ids need not be neighbours */
+  assert( first%(1u << blocks_lg)==0 ); /* so all blocks are in one span */
   ids.first = bloom_index_block_first(spans, first);
   ids.last = bloom_index_block_last(spans, first + (1u << blocks_lg) - 1);
-  /* The others are the other generation's. */
+  /* Other ids are the other generation's. */
   if( ids.first<own.first ) ids.first = own.first;
   if( ids.last>own.last ) ids.last = own.last;
   item->ids = ids;
@@ -205,6 +208,7 @@ static int order_begin(index_slices *order, int *is_too_dear){
   double num_rows;
   size_t i;
   int number, rc = bloom_index_layout_read(index, &layout);
+  assert( order->heap.num_items==0 && order->taken.num_items==0 );
   if( rc!=SQLITE_OK ) return rc;
   order->layout_hash = layout->hash;
   order->num_changes = sqlite3_total_changes(index->connection->db);
@@ -215,10 +219,11 @@ static int order_begin(index_slices *order, int *is_too_dear){
       * bloom_index_density(layout);
     if( interval.last>order->last ) order->last = interval.last;
   }
-  /* Ids that follow on far-apart ones may be near each other. */
+  /* Behind ids that are far apart there may be ids that are not. */
   if( order->last>layout->covered && bloom_index_density(layout)<0.5 ){
     const index_interval behind = order->unmerged.list[order->unmerged.num_intervals-1];
     sqlite3_int64 num_behind = 0;
+    assert( behind.last==order->last );
     rc = bloom_sql_integer(index->connection, &num_behind, "SELECT count(*) FROM " INDEX_SOURCE
                            " WHERE x.\"%w\" BETWEEN %lld AND %lld", index->schema,
                            index->columns.name, index->columns.id_name, behind.first, behind.last);
@@ -256,6 +261,7 @@ int bloom_index_slices_start(bloom_index *index, const index_plan *plan, sqlite3
   const int key = bloom_index_order_key(index, plan->orders[0].column);
   index_slices *order;
   int rc;
+  assert( *result==NULL && plan->num_orders>0 && plan->orders[0].column>=0 );
   *is_too_dear = key<0 || bloom_database_may_be_swapped(index->connection->db, "main");
   if( *is_too_dear ) return SQLITE_OK;
   *result = order = bloom_malloc_zeros(sizeof(*order));
@@ -284,6 +290,7 @@ static void order_find_end(index_slices *order, const order_item *next){
   bloom_zone_value value = bloom_zone_value_of(&first), beside;
   size_t num_ascii = 0;
   int i;
+  assert( !end->is_set );
   /* NULLs that come first are no slice by themselves. */
   if( value.kind==BLOOM_ZONE_NO_VALUE
    || bloom_zone_compare(&next->from, &bloom_zone_of_null.min)==0 ) return;
@@ -340,6 +347,11 @@ static int order_take(index_slices *order, const index_layout *layout){
     rc = items_append(taken, &top);
     num_rows += top.num_rows;
   }
+  /* What stays in the heap is behind the slice, and behind the last one is nothing. */
+  assert( rc!=SQLITE_OK || heap->num_items==0
+          || (order->end.is_set && bloom_zone_compare(&heap->list[0].from, &order->end.at)>0) );
+  assert( !order->begin.is_set || !order->end.is_set
+          || bloom_zone_compare(&order->begin.at, &order->end.at)<0 );
   order->most_again -= again;
   order->slice_rows *= 2;
   /* Zones that reach beyond the end are taken for the next slice, too. */
@@ -359,6 +371,7 @@ static int order_take(index_slices *order, const index_layout *layout){
 
 static void order_bind_bound(sqlite3_stmt *rows, int parameter, const order_bound *bound){
   const bloom_zone_value *value = &bound->value;
+  assert( !bound->is_set || value->kind!=BLOOM_ZONE_NO_VALUE );
   if( !bound->is_set ) sqlite3_bind_null(rows, parameter);
   else if( value->kind==BLOOM_ZONE_NUMBER ) sqlite3_bind_double(rows, parameter, value->real);
   else sqlite3_bind_text64(rows, parameter, (const char *)value->text, value->num_bytes,
@@ -436,6 +449,7 @@ int bloom_index_order_pays(bloom_index *index, int key, int *pays){
   const index_layout *layout;
   order_items sample = {0}, zones = {0};
   int rc = bloom_index_layout_read(index, &layout);
+  assert( key>=0 && key<index->config.num_keys );
   *pays = 0;
   if( rc==SQLITE_OK && layout->has_covered
    && !bloom_connection_knows_damage(index->connection, layout->number) ){

@@ -44,6 +44,7 @@ static index_form pass_form_of_text(const bloom_index *index, index_condition co
   const int is_bound = sqlite3_libversion_number()>=3028000 && sqlite3_value_frombind(value);
   const unsigned char *text = sqlite3_value_text(value), *ascii_end = text;
   int may_be_number;
+  assert( sqlite3_value_type(value)==SQLITE_TEXT && group<INDEX_NULL_TEST );
   /* Binding takes a byte order mark from UTF-16, which begins with 0xEF in UTF-8. */
   if( text==NULL || (text[0]==0xEF && index->letter_bytes!=1) ) return INDEX_FORM_NONE;
   if( condition.is_literal ) return condition.is_end ? INDEX_FORM_END : INDEX_FORM_PLAIN;
@@ -66,6 +67,7 @@ index_form bloom_index_pass_form(const bloom_index *index, const index_condition
   const char affinity = bloom_index_affinity(index, condition);
   const int is_numeric = affinity!='t' && affinity!='b';
   const int type = value ? sqlite3_value_type(value) : SQLITE_NULL;
+  assert( !condition->is_list || (list && condition->kind==INDEX_EQ) );
   if( condition->is_unpassed ) return INDEX_FORM_NONE;
   /* CAST(123 AS BLOB) remembers that its bytes are UTF-16; a bound BLOB would not. */
   if( group==INDEX_PATTERN ){
@@ -95,6 +97,7 @@ index_form bloom_index_pass_form(const bloom_index *index, const index_condition
 
 /* Returns the second parameter of condition i: behind those of conditions, LIMIT and OFFSET. */
 static int pass_second(int i){
+  assert( i>=0 && i<INDEX_MAX_CONDITIONS );
   return 5 + INDEX_MAX_CONDITIONS + i;
 }
 
@@ -133,6 +136,11 @@ static void pass_append_condition(const bloom_index *index, sqlite3_str *sql,
                                   index_reading reading){
   const index_condition condition = plan->conditions[i];
   const char *text = pass_forms[form];
+  assert( i>=0 && i<plan->num_conditions && (size_t)form<BLOOM_COUNT_OF(pass_forms) );
+  /* No form may be true of fewer rows than the condition. */
+  assert( !condition.is_unpassed || form==INDEX_FORM_NONE );
+  assert( !condition.is_list || form==INDEX_FORM_NONE || form==INDEX_FORM_LIST
+          || form==INDEX_FORM_LIST_OF_NUMBERS );
   if( form==INDEX_FORM_PLAIN && condition.has_beginning && index_is_pattern(condition.kind)
    && reading!=INDEX_READ_INTERVALS && reading!=INDEX_READ_SLICES ){
     /* Without the plus SQLite searches an index for the beginning of a pattern, and misses the REAL
@@ -172,6 +180,12 @@ char *bloom_index_pass_statement(const bloom_index *index, const index_plan *pla
   sqlite3_str *sql = sqlite3_str_new(index->connection->db);
   int i;
   if( plan->num_orders>0 && orders->column>=0 ) name = index->columns.list[orders->column].name;
+  /* A LIMIT counts the rows of one statement. */
+  assert( plan->num_limits==0 || reading==INDEX_READ_FREE || reading==INDEX_READ_SORTED
+          || is_cost );
+  assert( name || (reading!=INDEX_READ_SLICES && reading!=INDEX_READ_BEHIND
+                   && reading!=INDEX_READ_NULLS) );
+  assert( index->columns.id_name && plan->num_orders<=INDEX_MAX_ORDERS );
   sqlite3_str_appendf(sql, "%sSELECT x.\"%w\"", is_cost ? "EXPLAIN QUERY PLAN " : "", id);
   for(i=0; i<index->columns.num_columns; i++){
     if( bloom_index_uses_column(plan, i) ) sqlite3_str_appendf(sql, ", x.\"%w\"",
@@ -233,6 +247,7 @@ static int pass_bind_literal(bloom_index *index, sqlite3_stmt *rows, int i,
   uint64_t in_all = ~(uint64_t)0;
   uint32_t j, at, first;
   int rc = bloom_index_regexp_read(value, kind, &regexp);
+  assert( index_is_regexp(kind) );
   if( rc==SQLITE_OK && regexp.num_literals>0 ){
     /* A wrong pattern is an error as on the table, though regexp() may be called for no row. */
     sqlite3_stmt *call;
@@ -267,6 +282,7 @@ int bloom_index_pass_bind(bloom_index *index, sqlite3_stmt *rows, const index_pl
   int i, rc = SQLITE_OK;
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
     const index_condition condition = plan->conditions[i];
+    assert( forms[i]!=INDEX_FORM_LITERAL || index_is_regexp(condition.kind) );
     if( forms[i]==INDEX_FORM_NONE || forms[i]==INDEX_FORM_NULL_TEST ) continue;
     if( forms[i]==INDEX_FORM_LITERAL ){
       rc = pass_bind_literal(index, rows, i, condition.kind, args[i]);
@@ -320,8 +336,9 @@ static int numbers_have_index(bloom_index *index, const index_condition *conditi
   bloom_collation collation;
   index_access access;
   int rc;
+  assert( !condition->is_on_id && condition->column<index->columns.num_columns );
   *has_index = 0;
-  if( condition->is_on_id || condition->collation[0] || index->letter_bytes!=1
+  if( condition->collation[0] || index->letter_bytes!=1
    || !bloom_collation_named(column->collation, &collation) ) return SQLITE_OK;
   rc = bloom_index_cost_access(index, sqlite3_mprintf("EXPLAIN QUERY PLAN SELECT 1 FROM "
       INDEX_SOURCE " WHERE x.\"%w\" %s +?1 ORDER BY x.\"%w\"", index->schema, index->columns.name,
@@ -335,18 +352,23 @@ static int numbers_have_index(bloom_index *index, const index_condition *conditi
 /* Digits that are compared.  Of texts with more, versions of SQLite make neighbouring REALs. */
 #define NUMBERS_DIGITS 9
 
+/* Each of three numbers has 8 places of a point with 3 ends, or 9 with one. */
+#define NUMBERS_MAX_PREFIXES (3*3*(NUMBERS_DIGITS - 1))
+
 /* Adds the beginnings of texts whose first digits are these, with a decimal point at any place or
-** none.  Without the zeros at their end: other zeros follow, or an exponent. */
+** none.  Zeros at the end are left out: in a text zeros may follow, or an exponent. */
 static void numbers_add(index_list *list, sqlite3_int64 digits){
   char text[NUMBERS_DIGITS + 2];
   size_t num_digits, point;
   const char *end;
   sqlite3_snprintf(sizeof(text), text, "%lld", digits);
   num_digits = strlen(text);
+  assert( digits>0 && num_digits==NUMBERS_DIGITS );
   while( text[num_digits-1]=='0' ) num_digits--;
   for(point=1; point<=num_digits; point++){
     for(end=num_digits<NUMBERS_DIGITS ? "eE" : ""; end; end = *end ? end + 1 : NULL){
       index_prefix *prefix = &list->prefixes[list->num_values++];
+      assert( list->num_values<=NUMBERS_MAX_PREFIXES );
       prefix->has_zeros = (char)(num_digits<NUMBERS_DIGITS && *end==0);
       sqlite3_snprintf(sizeof(prefix->text), prefix->text, "%.*s%s%.*s%.*s", (int)point, text,
                        point<num_digits ? "." : "", (int)(num_digits - point), text + point,
@@ -355,15 +377,16 @@ static void numbers_add(index_list *list, sqlite3_int64 digits){
   }
 }
 
-/* Sets *list to the beginnings of texts that equal a number, but of those that begin with a blank,
-** a sign, a point or 0.  Of 0 and infinity they are all digits: '5e-400' is 0. */
+/* Sets *list to the beginnings of texts that equal a number, except texts that begin with a blank,
+** a sign, a point or 0.  For 0 and infinity they are the digits from 1 to 9: '5e-400' is 0. */
 static int numbers_list(index_list *list, double number){
   const sqlite3_int64 first = 100000000; /* the least number of NUMBERS_DIGITS digits */
   char text[NUMBERS_DIGITS + 16];
   sqlite3_int64 digits;
   if( number<0 ) number = -number;
+  assert( number>=0 ); /* SQLite has no NaN */
   bloom_index_list_free(list);
-  list->prefixes = sqlite3_malloc64(sizeof(list->prefixes[0]) * 9*NUMBERS_DIGITS);
+  list->prefixes = sqlite3_malloc64(sizeof(list->prefixes[0]) * NUMBERS_MAX_PREFIXES);
   if( list->prefixes==NULL ) return SQLITE_NOMEM;
   if( number<1e-300 || number>1e300 ){
     while( list->num_values<9 ){
@@ -374,6 +397,7 @@ static int numbers_list(index_list *list, double number){
   }
   /* 1.23456789e+05 */
   sqlite3_snprintf(sizeof(text), text, "%.*e", NUMBERS_DIGITS - 1, number);
+  assert( text[1]=='.' && text[NUMBERS_DIGITS+1]=='e' );
   digits = first*(text[0] - '0') + strtoll(text + 2, NULL, 10);
   /* A text of more digits may begin with those of the number below, and of that above, since digits
   ** are rounded. */
@@ -385,8 +409,8 @@ static int numbers_list(index_list *list, double number){
 
 /* -- Below a text ------------------------------------------------------------------------------ */
 
-/* Returns how many bytes of a text a longer one, which looks like a number to some version of
-** SQLite, may begin with. */
+/* Returns how many of a text's first bytes may begin a text that looks like a number to some
+** version of SQLite. */
 static size_t numbers_prefix(const char *text){
   static const char blanks[] = " \t\n\v\f\r", digits[] = "0123456789";
   const char *at = text + strspn(text, blanks);
@@ -406,8 +430,9 @@ static size_t numbers_prefix(const char *text){
 /* Searches of an index that are tried. */
 #define NUMBERS_SEARCHES 40
 
-/* Changes a text to the least one behind it that may look like a number, or with which such a text
-** may begin.  *is_itself: it may look like one itself.  Returns 0 if there is none. */
+/* Changes a text to the least one from it on with which a text that looks like a number may begin.
+** Sets *is_itself if it was changed: it may look like a number itself.  Returns 0 if there is
+** none. */
 static int numbers_next(char *text, int *is_itself){
   size_t length = numbers_prefix(text);
   *is_itself = text[length]!=0;
@@ -422,13 +447,14 @@ static int numbers_next(char *text, int *is_itself){
   return text[0]<='9';
 }
 
-/* Sets *is_none to whether no text of a column, behind this one, looks like a number: 0 if an index
-** does not tell. */
+/* Sets *is_none to whether no text of a column behind this one looks like a number; 0 if no index
+** tells. */
 static int numbers_none_behind(bloom_index *index, const index_condition *condition,
                                sqlite3_value *value, int *is_none){
   const char *name = index->columns.list[condition->column].name;
   char *text = sqlite3_mprintf("%s", sqlite3_value_text(value));
   int num_searches = 0, is_itself, has_index = 0, rc = SQLITE_OK;
+  assert( condition->kind==INDEX_LT || condition->kind==INDEX_LE );
   *is_none = 0;
   if( text==NULL ) return SQLITE_NOMEM;
   rc = numbers_have_index(index, condition, ">", &has_index);
@@ -480,6 +506,7 @@ static int numbers_no_blobs(bloom_index *index, const index_condition *condition
 int bloom_index_numbers_form(bloom_index *index, const index_condition *condition,
                              sqlite3_value *value, index_list *list, index_form *form){
   int is_usable = 0, rc = SQLITE_OK;
+  assert( value || (*form!=INDEX_FORM_BELOW && *form!=INDEX_FORM_NUMBER) );
   if( *form==INDEX_FORM_BELOW ){
     rc = numbers_none_behind(index, condition, value, &is_usable);
   }else if( *form==INDEX_FORM_END && condition->has_beginning && !condition->is_on_id ){
@@ -488,6 +515,7 @@ int bloom_index_numbers_form(bloom_index *index, const index_condition *conditio
             && !bloom_database_may_be_swapped(index->connection->db, "main") ){
     rc = numbers_have_index(index, condition, "=", &is_usable);
     if( is_usable ) rc = numbers_list(list, sqlite3_value_double(value));
+    assert( rc!=SQLITE_OK || !is_usable || (list->prefixes && list->num_values>0) );
   }
   if( is_usable ){
     *form = *form==INDEX_FORM_NUMBER ? INDEX_FORM_NUMBER_BY_INDEX : INDEX_FORM_PLAIN;

@@ -2,8 +2,8 @@
 ** A plan: whether entries find the rows or SQLite plans the inner statement, what becomes of ORDER
 ** BY and LIMIT, and how the plan goes from xBestIndex to xFilter.
 **
-** idxNum has the bits of index_plan_flag.  idxStr has words for people, and in brackets four fields
-** of hexadecimal numbers, with semicolons between them:
+** idxNum has the bits of index_plan_flag.  idxStr has words that EXPLAIN QUERY PLAN shows, and in
+** brackets four fields of hexadecimal numbers, with semicolons between them:
 **
 **   trace_id = ? by entries; id > ? by id [210010,108002,;1,;0;25]
 **
@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Why a query is slower than it need be, which EXPLAIN says. */
+/* Why a query is slower than it could be, as EXPLAIN QUERY PLAN shows. */
 typedef struct index_plan_remark {
   const char *doubt;  /* why the whole table is read; NULL: it is not */
   const char *effect; /* what 'merge' does about it; NULL: it is the source's doubt */
@@ -36,9 +36,9 @@ static int plan_is_by_id(const index_plan *plan){
 }
 
 /* Sets num_wanted, and num_limits if SQLite leaves out none of the source's rows, so that the
-** source may stop at the LIMIT.  SQLite 3.38, which began to pass it, and 3.40 keep `a = c` of one
-** table to themselves: 3.52 is known not to.  SQLite leaves out checks, as it is told, of the first
-** 16 constraints alone, and never that of (a, b) > (?, ?), which it passes as a >= ?. */
+** source may stop at the LIMIT.  SQLite 3.38 to 3.40 pass a LIMIT though they check `a = c`, both
+** of one table, themselves; 3.52 is known not to.  SQLite leaves out checks of the first 16
+** constraints alone, and never that of (a, b) > (?, ?), which it passes as a >= ?. */
 static void plan_read_limits(sqlite3_index_info *info, index_plan *plan){
   int i, can_stop = sqlite3_libversion_number()>=3052000;
   for(i=0; i<info->nConstraint; i++){
@@ -57,10 +57,11 @@ static void plan_read_limits(sqlite3_index_info *info, index_plan *plan){
                                  || op==SQLITE_INDEX_CONSTRAINT_LE)) ) can_stop = 0;
   }
   if( !can_stop ) plan->num_limits = 0;
+  assert( plan->num_limits<=2 );
 }
 
-/* Returns 1 if entries or zones serve a condition; with but_beginnings, another one than a pattern
-** with a beginning by entries. */
+/* Returns 1 if entries or zones serve a condition.  but_beginnings: a pattern with a beginning does
+** not count if entries serve it. */
 static int plan_has_blocks(const index_plan *plan, int but_beginnings){
   int i;
   for(i=0; i<plan->num_conditions; i++){
@@ -71,9 +72,9 @@ static int plan_has_blocks(const index_plan *plan, int but_beginnings){
   return 0;
 }
 
-/* Sets *num_rows to about how many rows there are, or leaves it as it is where that is not known;
-** and the remark, if there is none yet, to what the layout tells.  Damage may be repaired before
-** the plan runs: xFilter finds it itself. */
+/* Sets *num_rows to about how many rows there are, if that is known, and the remark, if there is
+** none yet, to what the layout tells.  Damage does not change the plan: it may be repaired before
+** xFilter, which finds it itself. */
 static int plan_read_layout(bloom_index *index, const index_plan *plan, double *num_rows,
                             index_plan_remark *remark){
   const index_layout *layout = NULL;
@@ -128,11 +129,12 @@ static int plan_find_access(bloom_index *index, index_plan *plan, int is_ordered
   }
   if( !is_ordered ) plan->num_orders = 0;
   if( rc==SQLITE_OK ){
+    assert( i==plan->num_conditions ); /* each has its form */
     char *sql = bloom_index_pass_statement(index, plan, forms, INDEX_READ_COST);
     rc = bloom_index_cost_access(index, sql, access);
   }
   plan->num_orders = num_orders;
-  return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK; /* of other errors xFilter tells */
+  return bloom_sql_is_fatal(rc) ? rc : SQLITE_OK; /* xFilter reports other errors */
 }
 
 /* Makes the plan one without entries: SQLite plans the inner statement, which has the order and the
@@ -160,6 +162,7 @@ static void plan_take_free(const bloom_index *index, sqlite3_index_info *info, i
   for(i=0; i<info->nConstraint && plan->num_limits>0; i++){
     const int number = info->aConstraint[i].op - SQLITE_INDEX_CONSTRAINT_LIMIT;
     if( number!=0 && number!=1 ) continue; /* the latter is OFFSET */
+    assert( number<plan->num_limits );
     info->aConstraintUsage[i].argvIndex = plan->num_conditions + number + 1;
     info->aConstraintUsage[i].omit = 1;
   }
@@ -192,6 +195,7 @@ static int plan_choose(bloom_index *index, sqlite3_index_info *info, index_plan 
     rc = bloom_index_order_pays(index, key, &is_sliced);
   }
   if( rc!=SQLITE_OK ) return rc;
+  assert( num_rows>=0 && num_rows<=INDEX_MAX_ROWS );
   cost = bloom_index_cost_free(plan, &access, num_rows);
   of_blocks = bloom_index_cost_blocks(plan, num_rows);
   ordered = access;
@@ -210,6 +214,11 @@ static int plan_choose(bloom_index *index, sqlite3_index_info *info, index_plan 
     else plan_take_free(index, info, plan, &access, &ordered);
   }
   if( is_sliced ) plan->flags |= INDEX_PLAN_SLICES;
+  /* A LIMIT counts rows in the order, and of all intervals. */
+  assert( plan->num_limits==0 || (plan->flags & INDEX_PLAN_FREE
+                                  && (info->nOrderBy==0 || plan->num_orders>0)) );
+  assert( !is_sliced || (plan->num_orders>0 && plan->orders[0].column>=0) );
+  assert( !is_sliced || !(plan->flags & INDEX_PLAN_FREE) );
   info->orderByConsumed = plan->num_orders>0;
   info->estimatedRows = cost.num_rows<1 ? 1 : (sqlite3_int64)cost.num_rows;
   info->estimatedCost = cost.cost;
@@ -265,7 +274,7 @@ static int plan_print_remark(const bloom_index *index, const sqlite3_index_info 
   char *doubt = NULL;
   int i, is_nomem = 0, is_short = 0, is_served = remark->doubt!=NULL;
   /* A pattern has no piece to look for, and all conditions are left to the table.  In slices a
-  ** LIMIT may end the query before. */
+  ** LIMIT may end the query before all of it is read. */
   for(i=0; i<plan->num_conditions && !is_served; i++){
     const index_condition *condition = &plan->conditions[i];
     is_served = condition->key>=0 || condition->zone>=0 || condition->is_on_id;
@@ -303,6 +312,11 @@ static void plan_write(const index_plan *plan, sqlite3_str *text){
     const index_condition *condition = &plan->conditions[i];
     const int flags = condition->is_on_id | condition->is_list << 1 | condition->is_literal << 2
       | condition->is_unpassed << 3 | condition->has_beginning << 4 | condition->is_end << 5;
+    assert( ((condition->is_on_id | condition->is_list | condition->is_literal
+              | condition->is_unpassed | condition->has_beginning | condition->is_end) & ~1)==0 );
+    assert( condition->key>=-1 && condition->key<INDEX_MAX_KEYS );
+    assert( condition->zone>=-1 && condition->zone<INDEX_MAX_KEYS );
+    assert( strpbrk(condition->collation, "[\"")==NULL );
     sqlite3_str_appendf(text, "%llx", (sqlite3_uint64)condition->kind
                         | (sqlite3_uint64)(condition->key + 1) << 4
                         | (sqlite3_uint64)(condition->zone + 1) << 9 | (sqlite3_uint64)flags << 14
@@ -358,11 +372,13 @@ static sqlite3_uint64 plan_take_number(const char **text){
 
 void bloom_index_plan_read(const char *text, index_plan *plan){
   memset(plan, 0, sizeof(*plan));
-  text = strrchr(text, '[') + 1; /* no collation in it has that character, or a quote */
-  for(; *text!=';'; text++){
+  text = strrchr(text, '['); /* no collation in it has that character, or a quote */
+  assert( text );
+  for(text++; *text!=';'; text++){
     index_condition *condition = &plan->conditions[plan->num_conditions++];
     const sqlite3_uint64 packed = plan_take_number(&text);
     const int flags = (int)(packed >> 14 & 63);
+    assert( plan->num_conditions<=INDEX_MAX_CONDITIONS && (packed & 15)<INDEX_NUM_KINDS );
     *condition = (index_condition){
       .kind = (index_condition_kind)(packed & 15), .key = (int)(packed >> 4 & 31) - 1,
       .zone = (int)(packed >> 9 & 31) - 1, .column = (int)(packed >> 20) - 1,
@@ -371,18 +387,22 @@ void bloom_index_plan_read(const char *text, index_plan *plan){
     };
     if( *text=='"' ){
       const int num_bytes = (int)strcspn(++text, "\"");
+      assert( num_bytes<INDEX_MAX_COLLATION );
       memcpy(condition->collation, text, (size_t)num_bytes);
       text += num_bytes + 1;
     }
+    assert( *text==',' );
   }
   for(text++; *text!=';'; text++){
     const int order = (int)plan_take_number(&text);
+    assert( plan->num_orders<INDEX_MAX_ORDERS && *text==',' );
     plan->orders[plan->num_orders++] = (index_order){order/2 - 1, order & 1};
   }
   text++;
   plan->num_limits = (int)plan_take_number(&text);
   text++;
   plan->columns_used = plan_take_number(&text);
+  assert( plan->num_limits<=2 && strcmp(text, "]")==0 );
 }
 
 /* -- xBestIndex ------------------------------------------------------------------------------ */
@@ -391,7 +411,7 @@ int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
   bloom_index *index = index_of(vtab);
   index_plan plan = {.columns_used = info->colUsed};
   index_plan_remark remark = {.doubt = NULL};
-  double num_rows = 1048576; /* as SQLite takes it where nothing is known of a table */
+  double num_rows = 1048576; /* SQLite's estimate for a table that was not analyzed */
   int i, has_entries, rc;
   if( index->like_end ){
     bloom_index_see_end(index, info);
@@ -407,7 +427,8 @@ int bloom_index_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
     rc = bloom_index_columns_fail(index);
   }
   if( rc!=SQLITE_OK && rc!=SQLITE_ERROR && !bloom_sql_is_fatal(rc) ){
-    /* A lock, say.  The query would fail with SQLITE_ERROR in place of that code: xFilter tells. */
+    /* A lock, say.  If xBestIndex failed, the query would return SQLITE_ERROR in place of that
+    ** code; so xFilter fails. */
     plan.flags |= INDEX_PLAN_UNCHECKED;
     rc = SQLITE_OK;
   }

@@ -30,7 +30,7 @@ typedef struct index_kind {
   int op; /* SQLITE_INDEX_CONSTRAINT_...; 0: a kind that SQLite does not tell */
   const char *sql;
   index_group group;
-  int rows_of_one; /* costs take it to be true of one row in so many */
+  int rows_of_one; /* costs assume that it is true of one row in so many */
 } index_kind;
 
 extern const index_kind bloom_index_kinds[INDEX_NUM_KINDS];
@@ -40,7 +40,7 @@ static inline index_group index_group_of(index_condition_kind kind){
   return bloom_index_kinds[kind].group;
 }
 
-/* By the order of kinds: index_texts.c, which needs no more, is below what has the rows. */
+/* By the order of kinds, since index_texts.c does not depend on index_conditions.c. */
 static inline int index_is_pattern(index_condition_kind kind){
   return kind>=INDEX_LIKE && kind<INDEX_NUM_KINDS;
 }
@@ -49,7 +49,7 @@ static inline int index_is_regexp(index_condition_kind kind){
   return kind>=INDEX_REGEXP && kind<INDEX_NUM_KINDS;
 }
 
-/* Bytes of a collation's name, with its NUL.  A condition by one of a longer name is not passed. */
+/* Bytes of a collation's name, with its NUL.  If it is longer, the condition is not passed. */
 #define INDEX_MAX_COLLATION 32
 
 /* `column operator value`, where the value is xFilter's argument with the condition's number. */
@@ -62,7 +62,7 @@ typedef struct index_condition {
   int is_list;     /* it is an IN, and its argument is a list */
   int is_literal;  /* the value is a literal in the query's text */
   int is_unpassed; /* SQLite alone checks it: it is not passed to the source */
-  int is_short;    /* a literal pattern without a piece of 3 bytes; unknown to xFilter */
+  int is_short;    /* a literal pattern without a piece of 3 bytes; xFilter does not know it */
   int is_end;      /* a `<` that SQLite may have added to LIKE 'begin%', which finds BLOBs, too */
   int has_beginning; /* a pattern or such an end, which an index of the source may serve */
   char collation[INDEX_MAX_COLLATION]; /* it compares by this one; "": by the column's own */
@@ -71,14 +71,16 @@ typedef struct index_condition {
 /* Returns the affinity of what a condition compares. */
 static inline char bloom_index_affinity(const bloom_index *index, const index_condition *condition){
   if( condition->is_on_id ) return 'i';
+  assert( condition->column>=0 && condition->column<index->columns.num_columns );
   return index->columns.list[condition->column].affinity;
 }
 
 /* Returns the name of what a condition compares. */
 static inline const char *bloom_index_name_of(const bloom_index *index,
                                               const index_condition *condition){
-  return condition->is_on_id ? index->columns.id_name
-    : index->columns.list[condition->column].name;
+  if( condition->is_on_id ) return index->columns.id_name;
+  assert( condition->column>=0 && condition->column<index->columns.num_columns );
+  return index->columns.list[condition->column].name;
 }
 
 /* -- index_plan.c ---------------------------------------------------------------------- */
@@ -116,6 +118,7 @@ typedef struct index_plan {
 
 /* Returns 1 if the query may read a column. */
 static inline int bloom_index_uses_column(const index_plan *plan, int column){
+  assert( column>=0 );
   return (int)(plan->columns_used >> (column<63 ? column : 63) & 1);
 }
 
@@ -127,9 +130,9 @@ void bloom_index_plan_read(const char *text, index_plan *plan);
 
 /* -- index_conditions.c: the conditions of a plan -------------------------------------- */
 
-/* Returns a constraint's value if it is a literal, else NULL, as before SQLite 3.38.  xFilter may
-** get another value: before 3.54 SQLite shows 0x80000000 as a TEXT, and CAST(1.50 AS TEXT) as
-** '1.50'. */
+/* Returns a constraint's value if it is a literal, else NULL; before SQLite 3.38 always NULL.
+** xFilter may get another value: before 3.54 SQLite shows 0x80000000 as a TEXT, and
+** CAST(1.50 AS TEXT) as '1.50'. */
 sqlite3_value *bloom_index_literal(sqlite3_index_info *info, int number);
 
 /* Adds to a plan the constraints that entries, zones, ids or the source can answer, and says which
@@ -168,7 +171,7 @@ typedef struct index_access {
 ** memory. */
 int bloom_index_cost_access(bloom_index *index, char *sql, index_access *access);
 
-/* A file has no more rows; ids may be far apart. */
+/* More rows than a file can have, while ids may be far apart. */
 #define INDEX_MAX_ROWS 1e12
 
 /* Returns about how many rows the source has: the merged ones, and those behind them up to the last
@@ -186,7 +189,7 @@ int bloom_index_cost_is_outweighed(bloom_index *index, const index_layout *layou
 /* Returns 1 if a plan has `id = ?`, so that there is one row at most. */
 int bloom_index_cost_is_one_row(const index_plan *plan);
 
-/* Return what a plan costs if SQLite plans the inner statement; if entries and zones are asked. */
+/* Return what a plan costs: if SQLite plans the inner statement; if entries and zones are read. */
 index_cost bloom_index_cost_free(const index_plan *plan, const index_access *access,
                                  double num_rows);
 index_cost bloom_index_cost_blocks(const index_plan *plan, double num_rows);
@@ -196,43 +199,44 @@ index_cost bloom_index_cost_blocks(const index_plan *plan, double num_rows);
 /* A look-up of entries costs as much as so many rows of a scan. */
 #define INDEX_ROWS_OF_LOOK_UP 200
 
-/* Where there are more, all ids are read: memory has an end. */
+/* If there are more, all ids are read, so that memory is limited. */
 #define INDEX_MAX_INTERVALS 1000000
 
 typedef struct index_interval {
   sqlite3_int64 first, last; /* both belong to it */
 } index_interval;
 
-/* Returns the ids of which a generation of a layout tells. */
+/* Returns the ids whose rows a generation of a layout may have. */
 static inline index_interval bloom_index_ids_of_generation(const index_layout *layout, int number){
   const sqlite3_int64 bound = layout->bound;
+  assert( number>=0 && number<layout->num_generations );
   if( layout->num_generations==1 ) return (index_interval){INT64_MIN, INT64_MAX};
   if( number==1 ) return (index_interval){INT64_MIN, bound};
   return bound<INT64_MAX ? (index_interval){bound + 1, INT64_MAX}
     : (index_interval){INT64_MAX, INT64_MIN};
 }
 
-/* In ascending order, with gaps in between. */
+/* Ascending, with gaps in between; after adds in another order, once they are sorted. */
 typedef struct index_intervals {
   index_interval *list;
   size_t num_intervals, max_intervals;
 } index_intervals;
 
-/* Adds one behind the last one; where it begins in that, or follows it, they become one.  With
-** first > last it is empty. */
+/* Appends an interval; if it begins in the last one, or next to its end, that is extended.  With
+** first > last nothing is appended. */
 int bloom_index_intervals_add(index_intervals *intervals, sqlite3_int64 first, sqlite3_int64 last);
 
-/* Puts them in order. */
+/* Sorts intervals, and joins those that overlap or are next to each other. */
 void bloom_index_intervals_sort(index_intervals *intervals);
 
-/* Keeps the ids that others have, too; adds those that others have. */
+/* Keep the ids that `others` have, too; add the ids of `others`. */
 int bloom_index_intervals_intersect(index_intervals *intervals, const index_intervals *others);
 int bloom_index_intervals_unite(index_intervals *intervals, const index_intervals *others);
 
 /* Returns about how many merged rows have ids in an interval. */
 double bloom_index_interval_rows(const index_layout *layout, index_interval interval);
 
-/* Returns about how many have ids in one of several. */
+/* Returns the same for all of several intervals. */
 double bloom_index_intervals_rows(const index_layout *layout, const index_intervals *intervals);
 
 /* Returns the ids that a condition on the id may be true of: all, where only SQLite knows. */
@@ -245,8 +249,8 @@ typedef struct index_prefix {
   char text[15], has_zeros;
 } index_prefix;
 
-/* The values of an IN, without NULLs, or in place of them prefixes, or intervals of ids, as value
-** and last.  All zeros is an empty list. */
+/* What bloom_index_list() returns: the values of an IN, without NULLs; or prefixes; or intervals of
+** ids.  All zeros is an empty list. */
 typedef struct index_list {
   const index_intervals *intervals; /* NULL: it has values */
   sqlite3_value **values;
@@ -255,7 +259,8 @@ typedef struct index_list {
   int has_numbers; /* INTEGER or REAL */
 } index_list;
 
-/* Copies the list that an argument of xFilter stands for.  The caller frees it in any case. */
+/* Copies the list that an argument of xFilter stands for to *list, which is empty.  The caller
+** frees it in any case. */
 int bloom_index_list_copy(sqlite3_value *values, index_list *list);
 void bloom_index_list_free(index_list *list);
 
@@ -269,8 +274,9 @@ int bloom_index_list_bind(sqlite3_stmt *statement, int number, index_list *list)
 /* -- index_candidates.c ---------------------------------------------------------------- */
 
 /* Sets *result to the ids of rows that may meet the plan's conditions, whose values are args and
-** lists; or sets *is_too_dear if it costs less to read the whole source.  Unless unmerged is NULL
-** it gets those that are not merged, or changed since, and *result the others, even all of them. */
+** lists; or sets *is_too_dear, which is 0, if it costs less to read the whole source.  If unmerged
+** is not NULL, it gets the rows that are not merged, or changed since, and *result the others, even
+** if these are all. */
 int bloom_index_candidates(bloom_index *index, const index_plan *plan, sqlite3_value **args,
                            const index_list *lists, index_intervals *result,
                            index_intervals *unmerged, int *is_too_dear);
@@ -312,8 +318,8 @@ index_form bloom_index_pass_form(const bloom_index *index, const index_condition
 char *bloom_index_pass_statement(const bloom_index *index, const index_plan *plan,
                                  const index_form *forms, index_reading reading);
 
-/* The first of the parameters that say where a slice begins and ends: the value, and whether there
-** is none, of its lower end, which belongs to it, and of its upper end, which does not. */
+/* The first of four parameters of a slice: its lower end, which belongs to it, and whether it has
+** none; its upper end, which does not belong to it, and whether it has none. */
 #define INDEX_SLICE_PARAMETER (5 + 2*INDEX_MAX_CONDITIONS)
 
 /* Binds the values of conditions, LIMIT and OFFSET. */
@@ -321,7 +327,7 @@ int bloom_index_pass_bind(bloom_index *index, sqlite3_stmt *rows, const index_pl
                           const index_form *forms, sqlite3_value **args, index_list *lists);
 
 /* Replaces *form by one that an index of the source's own serves, if there is one for this value.
-** *list, which the caller frees, is what that binds. */
+** *list, which the caller frees, becomes what that form binds. */
 int bloom_index_numbers_form(bloom_index *index, const index_condition *condition,
                              sqlite3_value *value, index_list *list, index_form *form);
 
@@ -333,8 +339,8 @@ typedef struct index_slices index_slices;
 /* Returns the indexed column whose zones give the order of a column of the source; -1: none. */
 int bloom_index_order_key(const bloom_index *index, int column);
 
-/* Sets *pays to whether slices by this indexed column read few rows again: its values ascend, or
-** descend, with ids by and large. */
+/* Sets *pays to whether slices by this indexed column read few rows twice: most of its values
+** ascend, or descend, with ids. */
 int bloom_index_order_pays(bloom_index *index, int key, int *pays);
 
 /* Begins a look-up; sets *is_too_dear if it costs less to read and sort the whole source.  The

@@ -14,7 +14,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* The most that are kept of those found by their text. */
+/* So many statements that are found by their text are kept. */
 #define MAX_BY_TEXT 24
 
 struct index_statement {
@@ -23,11 +23,12 @@ struct index_statement {
   int is_taken;
   int is_proven;
   int is_stale; /* it is freed when it is given back */
-  index_statement *next; /* which was taken before this one */
+  index_statement *next; /* the one that was taken before this one */
 };
 
 static void statement_free(index_statement **place){
   index_statement *kept = *place;
+  assert( !kept->is_taken );
   *place = kept->next;
   sqlite3_finalize(kept->statement);
   sqlite3_free(kept);
@@ -36,6 +37,7 @@ static void statement_free(index_statement **place){
 /* Takes a kept statement of this use, and of this text unless that is NULL; NULL: there is none. */
 static sqlite3_stmt *statement_find(bloom_index *index, int use, const char *sql){
   index_statement **place = &index->statements, *kept;
+  assert( sql || use<INDEX_USE_BY_TEXT ); /* those of other uses differ by their text alone */
   while( (kept = *place)!=NULL && (kept->is_taken || kept->use!=use
                                    || (sql && strcmp(sqlite3_sql(kept->statement), sql)!=0)) ){
     place = &kept->next;
@@ -64,7 +66,7 @@ int bloom_index_statement_take_text(bloom_index *index, int use, char *sql,
     *statement = NULL;
     return rc==SQLITE_OK ? SQLITE_NOMEM : rc;
   }
-  /* Of those found by their text the least recently taken one makes room. */
+  /* If too many are found by their text, the one that was taken longest ago is freed. */
   for(place=&index->statements; *place; place=&(*place)->next){
     if( (*place)->use<INDEX_USE_BY_TEXT ) continue;
     num_by_text++;
@@ -98,7 +100,8 @@ void bloom_index_statement_give_back(bloom_index *index, sqlite3_stmt *statement
   if( statement==NULL ) return;
   sqlite3_reset(statement);
   while( (*place)->statement!=statement ) place = &(*place)->next;
-  /* Of other uses these are ids, which may stay. */
+  assert( (*place)->is_taken );
+  /* Other uses bind ids, which may stay. */
   if( (*place)->use==INDEX_USE_BY_TEXT ) sqlite3_clear_bindings(statement);
   (*place)->is_taken = 0;
   (*place)->is_proven = is_proven || (*place)->use==INDEX_USE_FOR_COST;
@@ -143,6 +146,7 @@ void bloom_index_see(bloom_index *index){
 }
 
 void bloom_index_note(bloom_index *index, index_fact fact){
+  assert( fact>0 && (fact & (fact - 1))==0 );
   /* Between two transactions another connection may have written. */
   if( index->facts.state==BLOOM_CONTENT_NUMBERED ) bloom_index_see(index);
   if( index->facts.state!=BLOOM_CONTENT_UNKNOWN ) index->facts.known |= (unsigned)fact;
