@@ -1,38 +1,38 @@
 /*
 ** The two BLOBs in the one row of NAME_state: `config`, what entries were begun with, and `layout`,
-** how far they reach and where they are.
+** how far they reach and where they are, beside `covered`, which triggers compare ids with.
+** FORMATS.md has the bytes.
+**
+** Nothing in a database is overwritten before the layout is: a merge writes rows that no layout
+** names yet, then the row of NAME_state in one statement, and then deletes what it names no more.
 */
 #include "index_source.h"
 #include "index_entries.h"
 
 #include <string.h>
 
-#include "../../core/bytes.h"
 #include "../source/record.h"
 
-/* Finishes a record, and runs SQL on NAME_state with ?1, the record, and ?2, *covered or NULL. */
+/* Runs SQL on NAME_state with ?1, a record that was written, and ?2, *covered or NULL.  Frees the
+** record. */
 static int state_write(bloom_record *record, bloom_index *index, const char *format,
                        const sqlite3_int64 *covered){
   sqlite3_stmt *write = NULL;
-  char *bytes;
-  int num_bytes, rc = bloom_record_finish(record, &bytes, &num_bytes);
+  int rc = record->rc==SQLITE_OK
+    ? bloom_sql_prepare(index->connection, &write, format, index->schema, index->name)
+    : record->rc;
   if( rc==SQLITE_OK ){
-    rc = bloom_sql_prepare(index->connection, &write, format, index->schema, index->name);
+    rc = sqlite3_bind_blob(write, 1, sqlite3_str_value(record->out),
+                           sqlite3_str_length(record->out), SQLITE_STATIC);
   }
-  if( rc==SQLITE_OK ) rc = sqlite3_bind_blob(write, 1, bytes, num_bytes, SQLITE_STATIC);
   if( rc==SQLITE_OK && covered ) rc = sqlite3_bind_int64(write, 2, *covered);
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, write);
   rc = bloom_sql_end(write, rc);
-  sqlite3_free(bytes);
+  sqlite3_free(sqlite3_str_finish(record->out));
   return rc;
 }
 
 /* == The configuration ================================================================= */
-
-/*
-** What entries were begun with: the column `config` of the one row of NAME_state.  FORMATS.md has
-** the bytes, and config_record() their order.
-*/
 
 #define CONFIG_MAGIC        0x33434942u
 #define CONFIG_MAGIC_OF_1_2 0x32434942u
@@ -94,31 +94,27 @@ int bloom_index_config_renew(bloom_index *index){
 
 /* -- On disk ---------------------------------------------------------------------------- */
 
-/* Reads or writes a configuration.  Of one that is read it sets *is_of_1_2 and each equality,
-** too. */
-static void config_record(bloom_record *record, index_config *config, int *is_of_1_2){
+/* Reads or writes a configuration.  Reading sets index->is_of_1_2 and each equality, too. */
+static void config_record(bloom_record *record, bloom_index *index){
+  index_config *config = &index->config;
   const int is_read = record->out==NULL;
-  uint32_t magic = CONFIG_MAGIC, has_hidden_ids = (uint32_t)config->has_hidden_ids;
-  uint32_t num_keys = (uint32_t)config->num_keys, probes = 0;
+  uint32_t magic = CONFIG_MAGIC, probes = 0;
   int i;
-  bloom_record_u32(record, &magic);
-  bloom_record_u32(record, &probes);
-  bloom_record_u32(record, &has_hidden_ids);
-  bloom_record_u32(record, &config->version);
-  bloom_record_u32(record, &num_keys);
+  bloom_record_u32(record, &magic, 0, UINT32_MAX);
+  bloom_record_u32(record, &probes, 0, UINT32_MAX);
+  bloom_record_int(record, &config->has_hidden_ids, 0, 1);
+  bloom_record_u32(record, &config->version, 0, UINT32_MAX);
   bloom_record_expect(record, magic==CONFIG_MAGIC || magic==CONFIG_MAGIC_OF_1_2);
-  bloom_record_expect(record, num_keys>=1 && num_keys<=INDEX_MAX_KEYS);
+  bloom_record_int(record, &config->num_keys, 1, INDEX_MAX_KEYS);
   if( record->rc!=SQLITE_OK ) return;
-  if( is_read ) *is_of_1_2 = magic==CONFIG_MAGIC_OF_1_2;
-  config->has_hidden_ids = has_hidden_ids!=0;
-  config->num_keys = (int)num_keys;
+  if( is_read ) index->is_of_1_2 = magic==CONFIG_MAGIC_OF_1_2;
   for(i=0; i<config->num_keys; i++){
     index_key *key = &config->keys[i];
     uint32_t flags = (uint32_t)(unsigned char)key->affinity
         | (key->is_like ? CONFIG_IS_LIKE : 0) | (key->is_virtual ? CONFIG_IS_VIRTUAL : 0)
         | (key->is_gone ? CONFIG_IS_GONE : 0) | (key->is_regexp ? CONFIG_IS_REGEXP : 0)
         | (key->is_range ? CONFIG_IS_RANGE : 0);
-    bloom_record_u32(record, &flags);
+    bloom_record_u32(record, &flags, 0, UINT32_MAX);
     if( is_read ) *key = (index_key){
         .affinity = (char)(flags & CONFIG_AFFINITY), .is_like = (flags & CONFIG_IS_LIKE)!=0,
         .is_virtual = (flags & CONFIG_IS_VIRTUAL)!=0, .is_gone = (flags & CONFIG_IS_GONE)!=0,
@@ -133,23 +129,24 @@ static void config_record(bloom_record *record, index_config *config, int *is_of
     bloom_record_text(record, &key->collation);
     if( is_read && record->rc==SQLITE_OK ) bloom_record_expect(record, config_set_equality(key));
   }
-  bloom_record_expect_end(record);
+  bloom_record_end(record);
+  config->checksum = record->checksum;
 }
 
-/* Sets *bytes, to be freed in any case, to the stored record.  SQLITE_OK; SQLITE_ERROR if there is
-** none; else SQLite's error. */
-static int config_load(const bloom_index *index, uint8_t **bytes, size_t *num_bytes){
+/* Opens the stored record, whose *bytes are to be freed in any case.  SQLITE_OK; SQLITE_ERROR if
+** there is none; else SQLite's error. */
+static int config_load(const bloom_index *index, uint8_t **bytes, bloom_record *record){
   char *table = sqlite3_mprintf("%s_state", index->name);
   sqlite3_blob *blob = NULL;
   int rc = table
     ? bloom_blob_open(index->connection->db, index->schema, table, "config", 1, 0, &blob)
     : SQLITE_NOMEM;
   *bytes = NULL;
-  *num_bytes = 0;
   if( rc==SQLITE_OK ){
-    *num_bytes = (size_t)sqlite3_blob_bytes(blob);
-    *bytes = sqlite3_malloc64(*num_bytes + 1);
-    rc = *bytes ? sqlite3_blob_read(blob, *bytes, (int)*num_bytes, 0) : SQLITE_NOMEM;
+    const int num_bytes = sqlite3_blob_bytes(blob);
+    *bytes = sqlite3_malloc64((sqlite3_uint64)num_bytes + 1);
+    rc = *bytes ? sqlite3_blob_read(blob, *bytes, num_bytes, 0) : SQLITE_NOMEM;
+    if( rc==SQLITE_OK ) *record = bloom_record_open(*bytes, (size_t)num_bytes);
   }
   sqlite3_blob_close(blob);
   sqlite3_free(table);
@@ -158,23 +155,20 @@ static int config_load(const bloom_index *index, uint8_t **bytes, size_t *num_by
 
 int bloom_index_config_compare(bloom_index *index, int *is_same){
   uint8_t *bytes;
-  size_t num_bytes;
-  const int rc = config_load(index, &bytes, &num_bytes);
-  *is_same = rc==SQLITE_OK && num_bytes>=8
-    && bloom_load64_le(bytes + num_bytes - 8)==index->config.checksum;
+  bloom_record record;
+  const int rc = config_load(index, &bytes, &record);
+  *is_same = rc==SQLITE_OK && record.checksum==index->config.checksum;
   sqlite3_free(bytes);
   return rc==SQLITE_ERROR ? SQLITE_OK : rc;
 }
 
 int bloom_index_config_read(bloom_index *index){
   uint8_t *bytes;
-  size_t num_bytes;
-  int rc = config_load(index, &bytes, &num_bytes);
+  bloom_record record;
+  int rc = config_load(index, &bytes, &record);
   bloom_index_layout_free(index); /* which was read by another configuration */
   if( rc==SQLITE_OK ){
-    bloom_record record = bloom_record_open(bytes, num_bytes);
-    config_record(&record, &index->config, &index->is_of_1_2);
-    index->config.checksum = record.checksum;
+    config_record(&record, index);
     rc = record.rc;
   }
   sqlite3_free(bytes);
@@ -185,14 +179,6 @@ int bloom_index_config_read(bloom_index *index){
 }
 
 /* == The layout ======================================================================== */
-
-/*
-** How far the entries reach, and where they are: the column `layout` of that row, beside `covered`,
-** which triggers compare ids with.  FORMATS.md has the bytes, and layout_record() their order.
-**
-** Nothing in a database is overwritten before the layout is: a merge writes rows that no layout
-** names yet, then the row of NAME_state in one statement, and then deletes what it names no more.
-*/
 
 #define LAYOUT_MAGIC            0x34584942u
 #define LAYOUT_MAX_BYTES        ((size_t)1 << 20)
@@ -226,25 +212,21 @@ static void layout_record_key(bloom_record *record, const index_key *key,
                               uint64_t slots[2]){
   uint32_t i, num_targets = 0, num_in_layout = 0;
   uint32_t of_target = 0, of_sources = 0; /* their end_block; 0: there is none */
-  bloom_record_u32(record, &of_key->hash_bits);
-  bloom_record_u32(record, &of_key->num_runs);
+  bloom_record_u32(record, &of_key->hash_bits, 0, INDEX_MAX_HASH_BITS);
+  bloom_record_u32(record, &of_key->num_runs, 0, INDEX_ROOM_RUNS);
   bloom_record_u64(record, &of_key->number);
-  bloom_record_expect(record, of_key->hash_bits<=INDEX_MAX_HASH_BITS
-                              && of_key->num_runs<=INDEX_ROOM_RUNS
-                              && (of_key->hash_bits>0)==bloom_index_has_hashes(key));
+  bloom_record_expect(record, (of_key->hash_bits>0)==bloom_index_has_hashes(key));
   for(i=0; i<of_key->num_runs && record->rc==SQLITE_OK; i++){
     index_run *run = &of_key->runs[i];
-    uint32_t role = (uint32_t)run->role;
+    int role = (int)run->role;
     bloom_record_u64(record, &run->number);
     bloom_record_u64(record, &run->last);
     bloom_record_u64(record, &run->num_pairs);
-    bloom_record_u32(record, &run->num_rows);
-    bloom_record_u32(record, &run->end_block);
-    bloom_record_u32(record, &run->slot);
-    bloom_record_u32(record, &role);
-    bloom_record_expect(record, role<=INDEX_RUN_IN_LAYOUT && run->slot<INDEX_NUM_SLOTS
-                                && !(slots[run->slot/64] >> run->slot%64 & 1) && run->end_block>0
-                                && run->end_block<=generation->num_spans << INDEX_SPAN_LG
+    bloom_record_u32(record, &run->num_rows, 0, UINT32_MAX);
+    bloom_record_u32(record, &run->end_block, 1, generation->num_spans << INDEX_SPAN_LG);
+    bloom_record_u32(record, &run->slot, 0, INDEX_NUM_SLOTS - 1);
+    bloom_record_int(record, &role, 0, INDEX_RUN_IN_LAYOUT);
+    bloom_record_expect(record, !(slots[run->slot/64] >> run->slot%64 & 1)
                                 && run->last<INDEX_LAST_LIST);
     if( run->num_pairs>LAYOUT_MAX_PAIRS ) record->rc = SQLITE_CORRUPT_VTAB;
     if( record->rc!=SQLITE_OK ) return;
@@ -255,8 +237,7 @@ static void layout_record_key(bloom_record *record, const index_key *key,
     if( role==INDEX_RUN_TARGET ) of_target = run->end_block;
     if( role==INDEX_RUN_SOURCE && run->end_block>of_sources ) of_sources = run->end_block;
     if( role!=INDEX_RUN_IN_LAYOUT ) continue;
-    bloom_record_u32(record, &run->row_bytes);
-    bloom_record_expect(record, run->row_bytes<=BLOOM_ENTRIES_ROW_BYTES);
+    bloom_record_u32(record, &run->row_bytes, 0, BLOOM_ENTRIES_ROW_BYTES);
     bloom_record_view(record, &run->row, run->row_bytes);
   }
   bloom_record_expect(record, num_targets<=1 && (of_target>0)==(of_sources>0)
@@ -266,46 +247,38 @@ static void layout_record_key(bloom_record *record, const index_key *key,
 
 /* Reads or writes a layout. */
 static void layout_record(bloom_record *record, const index_config *config, index_layout *layout){
-  uint32_t magic = LAYOUT_MAGIC, has_covered = (uint32_t)layout->has_covered;
-  uint32_t num_keys = (uint32_t)config->num_keys;
-  uint32_t num_generations = (uint32_t)layout->num_generations;
+  uint32_t magic = LAYOUT_MAGIC;
   uint64_t slots[INDEX_MAX_KEYS][2] = {{0}}; /* that runs have: a bit for each */
-  int i, key;
-  bloom_record_u32(record, &magic);
-  bloom_record_u32(record, &has_covered);
+  int i, key, num_keys = config->num_keys;
+  bloom_record_u32(record, &magic, LAYOUT_MAGIC, LAYOUT_MAGIC);
+  bloom_record_int(record, &layout->has_covered, 0, 1);
   bloom_record_i64(record, &layout->covered);
   bloom_record_i64(record, &layout->first);
   bloom_record_u64(record, &layout->number);
   bloom_record_u64(record, &layout->num_rows);
-  bloom_record_u32(record, &num_keys);
-  bloom_record_u32(record, &num_generations);
+  bloom_record_int(record, &num_keys, config->num_keys, config->num_keys);
+  bloom_record_int(record, &layout->num_generations, 1, INDEX_MAX_GENERATIONS);
   bloom_record_i64(record, &layout->bound);
-  bloom_record_expect(record, magic==LAYOUT_MAGIC && num_keys==(uint32_t)config->num_keys
-                              && num_generations>=1 && num_generations<=INDEX_MAX_GENERATIONS);
   if( layout->num_rows>LAYOUT_MAX_ROWS ) record->rc = SQLITE_CORRUPT_VTAB;
   if( record->rc!=SQLITE_OK ) return;
-  layout->has_covered = (int)(has_covered & 1);
-  layout->num_generations = (int)num_generations;
   for(i=0; i<layout->num_generations; i++){
     index_generation *generation = &layout->generations[i];
-    bloom_record_u32(record, &generation->place);
-    bloom_record_u32(record, &generation->shift);
-    bloom_record_u32(record, &generation->num_spans);
-    bloom_record_u32(record, &generation->zone_lg);
-    bloom_record_u32(record, &generation->block_rows);
+    bloom_record_u32(record, &generation->place, 0, INDEX_MAX_GENERATIONS - 1);
+    bloom_record_u32(record, &generation->shift, 0, 63);
+    bloom_record_u32(record, &generation->num_spans, 0, INDEX_MAX_SPANS);
+    bloom_record_u32(record, &generation->zone_lg, 0, INDEX_SPAN_LG);
+    bloom_record_u32(record, &generation->block_rows, 0, UINT32_MAX);
     bloom_record_u64(record, &generation->spans_hash);
     bloom_record_u64(record, &generation->num_built);
     bloom_record_u64(record, &generation->num_rows);
-    bloom_record_expect(record, generation->place<INDEX_MAX_GENERATIONS && generation->shift<=63
-                                && (i==0 || generation->place!=layout->generations[0].place)
-                                && generation->num_spans<=INDEX_MAX_SPANS
-                                && generation->zone_lg<=INDEX_SPAN_LG);
+    bloom_record_expect(record, i==0 || generation->place!=layout->generations[0].place);
     for(key=0; key<config->num_keys && record->rc==SQLITE_OK; key++){
       layout_record_key(record, &config->keys[key], generation, &generation->keys[key],
                         slots[key]);
     }
   }
-  bloom_record_expect_end(record);
+  bloom_record_end(record);
+  layout->hash = record->checksum;
 }
 
 /* -- Reading -------------------------------------------------------------------------------- */
@@ -331,7 +304,6 @@ static int layout_take_bytes(bloom_index *index, const void *bytes, size_t num_b
   memset(&kept->layout, 0, sizeof(kept->layout));
   record = bloom_record_open(copy, num_bytes);
   layout_record(&record, &index->config, &kept->layout);
-  kept->layout.hash = record.checksum;
   kept->is_good = record.rc==SQLITE_OK;
   return SQLITE_OK;
 }
@@ -351,8 +323,7 @@ int bloom_index_layout_read(bloom_index *index, const index_layout **layout){
   if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
   if( rc==SQLITE_ROW ){
     const sqlite3_int64 covered = sqlite3_column_int64(row, 0);
-    const int has_covered = sqlite3_column_type(row, 0)==SQLITE_INTEGER;
-    const int is_null = sqlite3_column_type(row, 0)==SQLITE_NULL;
+    const int type = sqlite3_column_type(row, 0);
     const void *bytes = sqlite3_column_blob(row, 1);
     const size_t num_bytes = (size_t)sqlite3_column_bytes(row, 1);
     rc = bytes==NULL && num_bytes>0 ? SQLITE_NOMEM : SQLITE_OK;
@@ -361,7 +332,8 @@ int bloom_index_layout_read(bloom_index *index, const index_layout **layout){
       if( rc==SQLITE_OK && index->layout->is_good ){
         const index_layout *kept = &index->layout->layout;
         *layout = kept;
-        is_good = kept->has_covered ? has_covered && covered==kept->covered : is_null;
+        is_good = kept->has_covered ? type==SQLITE_INTEGER && covered==kept->covered
+          : type==SQLITE_NULL;
       }
     }
     if( rc==SQLITE_OK ) rc = bloom_sql_step(index->connection, row);
@@ -380,31 +352,32 @@ int bloom_index_layout_read(bloom_index *index, const index_layout **layout){
 /* Writes the row of NAME_state, with its configuration from the start: in a transaction SQLite does
 ** not undo what a command did before it failed. */
 int bloom_index_state_insert(bloom_index *index){
-  bloom_record record = bloom_record_new();
+  bloom_record record = {.out = sqlite3_str_new(NULL)};
   int rc;
-  config_record(&record, &index->config, NULL);
+  config_record(&record, index);
   rc = state_write(&record, index, "INSERT OR REPLACE INTO \"%w\".\"%w_state\"(rowid, config)"
                    " VALUES (1, ?1)", NULL);
-  index->config.checksum = record.checksum;
   if( rc!=SQLITE_OK ) return rc;
   return bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_state\" WHERE rowid <> 1",
                        index->schema, index->name);
 }
 
 #ifndef NDEBUG
-/* Returns 1 if a layout that is read from bytes is written as these, or memory fails. */
+/* Returns 1 if a layout that is read from a record is written as this, or memory fails. */
 static int layout_reads_back(sqlite3_str *written, const index_config *config){
-  const uint8_t *bytes = (const uint8_t *)sqlite3_str_value(written);
-  const size_t num_bytes = (size_t)sqlite3_str_length(written);
-  bloom_record from = {.next = bytes, .end = bytes + num_bytes}, to = bloom_record_new();
+  const int num_bytes = sqlite3_str_length(written);
+  bloom_record to = {.out = sqlite3_str_new(NULL)};
+  bloom_record from = bloom_record_open((const uint8_t *)sqlite3_str_value(written),
+                                        (size_t)num_bytes);
   index_layout *layout = bloom_malloc_zeros(sizeof(*layout));
   int is_same = 1;
-  if( layout && sqlite3_str_errcode(written)==SQLITE_OK ){
+  if( layout ){
     layout_record(&from, config, layout);
     layout_record(&to, config, layout);
-    is_same = sqlite3_str_errcode(to.out)!=SQLITE_OK
-      || (from.rc==to.rc && (size_t)sqlite3_str_length(to.out)==num_bytes
-          && memcmp(bytes, sqlite3_str_value(to.out), num_bytes)==0);
+    is_same = from.rc==SQLITE_OK
+      && (to.rc==SQLITE_NOMEM
+          || (to.rc==SQLITE_OK && sqlite3_str_length(to.out)==num_bytes
+              && memcmp(from.bytes, sqlite3_str_value(to.out), (size_t)num_bytes)==0));
   }
   sqlite3_free(sqlite3_str_finish(to.out));
   sqlite3_free(layout);
@@ -413,10 +386,10 @@ static int layout_reads_back(sqlite3_str *written, const index_config *config){
 #endif
 
 int bloom_index_layout_write(bloom_index *index, index_layout *layout){
-  bloom_record record = bloom_record_new();
+  bloom_record record = {.out = sqlite3_str_new(NULL)};
   int rc;
   layout_record(&record, &index->config, layout);
-  assert( layout_reads_back(record.out, &index->config) );
+  assert( record.rc!=SQLITE_OK || layout_reads_back(record.out, &index->config) );
   rc = state_write(&record, index, "UPDATE \"%w\".\"%w_state\" SET layout = ?1, covered = ?2",
                    layout->has_covered ? &layout->covered : NULL);
   if( rc==SQLITE_OK ) index->number = layout->number;

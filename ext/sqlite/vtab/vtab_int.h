@@ -52,7 +52,7 @@ typedef struct bloom_vtab_layer {
 /* Row 1 of the pages.  A filter over a source has one layer. */
 typedef struct bloom_vtab_layout {
   uint64_t number;            /* random; each page has it, too */
-  uint64_t blocks_per_page;
+  uint32_t blocks_per_page;
   bloom_key_rules rules;
   int num_layers;             /* oldest first */
   bloom_vtab_layer layers[BLOOM_VTAB_MAX_LAYERS];

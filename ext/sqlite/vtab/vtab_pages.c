@@ -11,17 +11,12 @@
 
 #include "../../core/bytes.h"
 #include "../../core/parquet/parquet.h"
+#include "../source/record.h"
 
 #define HEADER_BYTES 32
 
 /* The most blocks of a layer: SQLite allocates no more bytes at once, Parquet allows more. */
 #define MAX_BLOCKS 60000000
-
-/* Where a layout has its parts. */
-#define LAYERS_AT   80
-#define COLUMNS_AT  272
-#define TAKEN_AT    304
-#define CHECKSUM_AT 320
 
 /* The last byte of its magic: its key has at most three columns or bloom 1.2.0 made it; its key has
 ** more; 'merge=N' repairs it. */
@@ -237,86 +232,74 @@ int bloom_vtab_new_layout(bloom_vtab *vtab, bloom_vtab_layout *layout){
   sqlite3_randomness(sizeof(layout->number), &layout->number);
   layout->has_chain = vtab->args.table!=NULL;
   /* A row fits in a page of SQLite's, beside its cell's header and bytes that may be reserved. */
-  layout->blocks_per_page = (uint64_t)(page_size * 7 / 8 - HEADER_BYTES) / BLOOM_BLOCK_BYTES;
+  layout->blocks_per_page = (uint32_t)(page_size * 7 / 8 - HEADER_BYTES) / BLOOM_BLOCK_BYTES;
   return rc;
 }
 
 /* -- Bytes --------------------------------------------------------------------------------- */
 
-static int is_in(uint64_t number, uint64_t min, uint64_t max){
-  return number>=min && number<=max;
-}
-
-/* Returns a number of 32 or 64 bits at its place in the bytes, or puts it there. */
-static uint64_t code(uint8_t *bytes, int num_bits, uint64_t number, int is_reading){
-  if( is_reading ) return num_bits==32 ? bloom_load32_le(bytes) : bloom_load64_le(bytes);
-  if( num_bits==32 ) bloom_store32_le(bytes, (uint32_t)number);
-  else bloom_store64_le(bytes, number);
-  return number;
-}
-
-/* Decodes a layout from its bytes, or encodes it, but for magic and checksum.  Returns 0 if a
-** number is out of bounds: each is checked before it is used. */
-static int code_layout(bloom_vtab_layout *layout, uint8_t *bytes, int is_reading){
-  const uint64_t num_columns = code(bytes + 16, 32, (uint64_t)layout->rules.num_columns,
-                                    is_reading);
-  const uint64_t num_layers = code(bytes + 24, 32, (uint64_t)layout->num_layers, is_reading);
-  uint64_t i;
-  if( num_columns>BLOOM_MAX_KEY_COLUMNS
-      || !is_in(num_layers, 1, num_columns ? 1 : BLOOM_VTAB_MAX_LAYERS) ) return 0;
-  layout->rules.num_columns = (int)num_columns;
-  layout->num_layers = (int)num_layers;
-  layout->number = code(bytes + 8, 64, layout->number, is_reading);
-  layout->blocks_per_page = code(bytes + 20, 32, layout->blocks_per_page, is_reading);
-  layout->has_chain = code(bytes + 28, 32, (uint64_t)layout->has_chain, is_reading)!=0;
-  layout->num_filled =
-    (sqlite3_int64)code(bytes + 32, 64, (uint64_t)layout->num_filled, is_reading);
-  layout->journal_mark =
-    (sqlite3_int64)code(bytes + 40, 64, (uint64_t)layout->journal_mark, is_reading);
-  layout->default_checksum = code(bytes + 48, 64, layout->default_checksum, is_reading);
-  if( is_reading ) memcpy(layout->merged_at, bytes + 56, sizeof(layout->merged_at) - 1);
-  else memcpy(bytes + 56, layout->merged_at, sizeof(layout->merged_at) - 1);
-  if( !is_in(layout->blocks_per_page, 1, 2048)
-      || !is_in((uint64_t)layout->num_filled, 0, MAX_CAPACITY) ) return 0;
-  for(i=0; i<num_layers; i++){
+/* Reads or writes a layout: FORMATS.md has its bytes. */
+static void code_layout(bloom_record *record, bloom_vtab_layout *layout){
+  bloom_key_rules *rules = &layout->rules;
+  uint8_t magic[8] = "bloomvt";
+  int i;
+  magic[7] = layout->is_healing ? OF_HEALING
+    : rules->num_columns>BLOOM_MAX_SURE_COLUMNS ? OF_CELLS : PLAIN;
+  bloom_record_bytes(record, magic, 8);
+  bloom_record_expect(record, memcmp(magic, "bloomvt", 7)==0 && magic[7]>=PLAIN
+                              && magic[7]<=OF_HEALING);
+  bloom_record_u64(record, &layout->number);
+  bloom_record_int(record, &rules->num_columns, 0, BLOOM_MAX_KEY_COLUMNS);
+  bloom_record_u32(record, &layout->blocks_per_page, 1, 2048);
+  bloom_record_int(record, &layout->num_layers, 1,
+                   rules->num_columns>0 ? 1 : BLOOM_VTAB_MAX_LAYERS);
+  bloom_record_int(record, &layout->has_chain, 0, 1);
+  bloom_record_i64(record, &layout->num_filled);
+  bloom_record_i64(record, &layout->journal_mark);
+  bloom_record_u64(record, &layout->default_checksum);
+  bloom_record_bytes(record, (uint8_t *)layout->merged_at, sizeof(layout->merged_at) - 1);
+  /* A hostile file can have a number to which a merge cannot add. */
+  if( layout->num_filled<0 || layout->num_filled>MAX_CAPACITY ) record->rc = SQLITE_CORRUPT_VTAB;
+  bloom_record_go_to(record, 80);
+  for(i=0; i<layout->num_layers; i++){
     bloom_vtab_layer *layer = &layout->layers[i];
-    uint8_t *place = bytes + LAYERS_AT + 16*i;
-    layer->num_blocks = code(place, 64, layer->num_blocks, is_reading);
-    layer->capacity = (sqlite3_int64)code(place + 8, 64, (uint64_t)layer->capacity, is_reading);
-    if( !is_in(layer->num_blocks, 1, MAX_BLOCKS)
-        || !is_in((uint64_t)layer->capacity, 1, MAX_CAPACITY) ) return 0;
+    bloom_record_u64(record, &layer->num_blocks);
+    bloom_record_i64(record, &layer->capacity);
+    bloom_record_expect(record, layer->num_blocks>=1 && layer->num_blocks<=MAX_BLOCKS
+                                && layer->capacity>=1 && layer->capacity<=MAX_CAPACITY);
   }
-  if( num_columns==0 ) return 1; /* layers stand where these have their places */
-  for(i=0; i<num_columns; i++){
-    bloom_equality *column = &layout->rules.columns[i];
-    uint8_t *place = bytes + COLUMNS_AT + 2*i;
-    if( !is_reading ){
-      place[0] = (uint8_t)column->kind;
-      place[1] = (uint8_t)column->collation;
+  if( rules->num_columns>0 ){ /* else layers stand where these have their places */
+    bloom_record_go_to(record, 272);
+    for(i=0; i<rules->num_columns; i++){
+      bloom_equality *column = &rules->columns[i];
+      uint8_t bytes[2] = {(uint8_t)column->kind, (uint8_t)column->collation};
+      bloom_record_bytes(record, bytes, sizeof(bytes));
+      bloom_record_expect(record, bytes[0]<=BLOOM_COLUMN_ANY && bytes[1]<=BLOOM_COLLATION_RTRIM);
+      *column = (bloom_equality){(bloom_column_kind)bytes[0], (bloom_collation)bytes[1]};
     }
-    if( place[0]>BLOOM_COLUMN_ANY || place[1]>BLOOM_COLLATION_RTRIM ) return 0;
-    *column = (bloom_equality){(bloom_column_kind)place[0], (bloom_collation)place[1]};
+    bloom_record_go_to(record, 304);
+    bloom_record_u64(record, &layout->num_taken);
+    bloom_record_i64(record, &layout->next_id);
   }
-  layout->num_taken = code(bytes + TAKEN_AT, 64, layout->num_taken, is_reading);
-  layout->next_id =
-    (sqlite3_int64)code(bytes + TAKEN_AT + 8, 64, (uint64_t)layout->next_id, is_reading);
-  return 1;
+  bloom_record_go_to(record, BLOOM_LAYOUT_BYTES - 8);
+  bloom_record_end(record);
+  layout->is_healing = magic[7]==OF_HEALING;
+  layout->is_of_1_2_0 = magic[7]==PLAIN && rules->num_columns>BLOOM_MAX_SURE_COLUMNS;
 }
 
 /* Reads vtab->layout from row 1, which is open. */
 static int take_layout(bloom_vtab *vtab, sqlite3_blob *row_1){
   uint8_t bytes[BLOOM_LAYOUT_BYTES];
   bloom_vtab_layout layout;
+  bloom_record record;
   const int rc = sqlite3_blob_read(row_1, bytes, sizeof(bytes), 0);
   if( rc!=SQLITE_OK ) return rc;
   if( vtab->has_layout && memcmp(bytes, vtab->layout_bytes, sizeof(bytes))==0 ) return SQLITE_OK;
   vtab->has_layout = 0;
   layout = (bloom_vtab_layout){.num_layers = 0};
-  if( memcmp(bytes, "bloomvt", 7)!=0 || !is_in(bytes[7], PLAIN, OF_HEALING)
-      || bloom_load64_le(bytes + CHECKSUM_AT)!=bloom_xxh64(bytes, CHECKSUM_AT)
-      || !code_layout(&layout, bytes, 1) ) return fail_damaged(vtab, "its layout");
-  layout.is_healing = bytes[7]==OF_HEALING;
-  layout.is_of_1_2_0 = bytes[7]==PLAIN && layout.rules.num_columns>BLOOM_MAX_SURE_COLUMNS;
+  record = bloom_record_open(bytes, sizeof(bytes));
+  code_layout(&record, &layout);
+  if( record.rc!=SQLITE_OK ) return fail_damaged(vtab, "its layout");
   if( layout.rules.num_columns!=vtab->args.num_columns ){
     return BLOOM_VTAB_FAIL(vtab, "bloom: the database of %s was replaced: open the connection anew",
                            vtab->name);
@@ -342,17 +325,15 @@ int bloom_vtab_read_layout(bloom_vtab *vtab){
 
 int bloom_vtab_write_layout(bloom_vtab *vtab, const bloom_vtab_layout *layout){
   bloom_vtab_layout copy = *layout;
-  uint8_t bytes[BLOOM_LAYOUT_BYTES] = "bloomvt";
-  const int is_good = code_layout(&copy, bytes, 0);
-  sqlite3_blob *blob;
+  bloom_record record = {.out = sqlite3_str_new(NULL)};
+  sqlite3_blob *blob = NULL;
   int rc;
-  assert( is_good );
-  (void)is_good;
-  bytes[7] = layout->is_healing ? OF_HEALING
-    : layout->rules.num_columns>BLOOM_MAX_SURE_COLUMNS ? OF_CELLS : PLAIN;
-  bloom_store64_le(bytes + CHECKSUM_AT, bloom_xxh64(bytes, CHECKSUM_AT));
-  rc = open_row(vtab, 1, 1, BLOOM_LAYOUT_BYTES, &blob);
-  if( rc==SQLITE_OK ) rc = sqlite3_blob_write(blob, bytes, sizeof(bytes), 0);
+  code_layout(&record, &copy);
+  rc = record.rc==SQLITE_OK ? open_row(vtab, 1, 1, BLOOM_LAYOUT_BYTES, &blob) : record.rc;
+  if( rc==SQLITE_OK ){
+    rc = sqlite3_blob_write(blob, sqlite3_str_value(record.out), BLOOM_LAYOUT_BYTES, 0);
+  }
+  sqlite3_free(sqlite3_str_finish(record.out));
   return close_row(blob, rc);
 }
 
