@@ -112,9 +112,9 @@ static inline int bloom_can_read_in_best_index(void){
 ** and stays.
 **
 ** The guard trigger does nothing.  It is made last, on a table that is bloom's own, but no shadow
-** table: defensive connections refuse a schema that has a trigger on one.  A source that was made
-** again, triggers put back from their text, has triggers that come after the guard in
-** sqlite_schema, by rowid: VACUUM and ALTER keep that order.
+** table: defensive connections refuse a schema that has a trigger on one.  Where a source was made
+** again, and its triggers from their text, they come after the guard in sqlite_schema, by rowid:
+** VACUUM and ALTER keep that order.
 */
 
 typedef struct bloom_trigger {

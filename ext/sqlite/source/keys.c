@@ -124,7 +124,7 @@ static int hash_columns(const bloom_key_rules *rules, bloom_tuple_reader *reader
   for(i=0; i<rules->num_columns; i++){
     const bloom_equality rule = rules->columns[i];
     bloom_key_hashes part, cells, *wanted = NULL;
-    int is_number, rc = SQLITE_OK;
+    int is_number, is_limited, rc = SQLITE_OK;
     part.num_hashes = part.is_maybe = cells.num_hashes = cells.is_maybe = 0;
     if( parts ){
       rc = bloom_may_equal_number(parts[i], &is_number);
@@ -135,27 +135,26 @@ static int hash_columns(const bloom_key_rules *rules, bloom_tuple_reader *reader
             && bloom_bytes_may_equal_number(value.bytes, value.num_bytes));
     }
     if( rc!=SQLITE_OK ) return rc;
-    if( rules->num_columns>BLOOM_MAX_SURE_COLUMNS && is_number ){
+    is_limited = rules->num_columns>BLOOM_MAX_SURE_COLUMNS && is_number;
+    if( is_limited ){
       num_units += rule.kind==BLOOM_COLUMN_NUMBER ? 1 : 2;
       if( num_units>MAX_EXACT_UNITS ) wanted = &cells;
     }
     if( parts==NULL ){
       rc = hash_read_value(reader, rule, value, &part, wanted);
-    }else if( is_query ){
-      rc = hash_value(reader->connection->db, rule, parts[i], BLOOM_TO_LOOK_FOR, &part, wanted);
     }else{
       /* A TEXT in a column of numbers, such as '5' with a NUL, would have more hashes than one unit
       ** has. */
-      const int is_one_unit = rules->num_columns>BLOOM_MAX_SURE_COLUMNS && is_number
-        && wanted==NULL && rule.kind==BLOOM_COLUMN_NUMBER;
-      rc = hash_value(NULL, rule, parts[i], is_one_unit ? BLOOM_TO_STORE_NUMBER : BLOOM_TO_STORE,
-                      &part, wanted);
+      rc = hash_value(is_query ? reader->connection->db : NULL, rule, parts[i],
+                      is_query ? BLOOM_TO_LOOK_FOR
+                      : is_limited && !wanted && rule.kind==BLOOM_COLUMN_NUMBER
+                      ? BLOOM_TO_STORE_NUMBER : BLOOM_TO_STORE, &part, wanted);
     }
     if( rc!=SQLITE_OK ) return rc;
     /* No value is NULL.  What is no number has one hash, a number as many as its units at most. */
     assert( part.num_hashes>0 && (is_number || part.num_hashes==1) );
     assert( is_query || wanted
-            || part.num_hashes<=(rule.kind==BLOOM_COLUMN_NUMBER && num_units>0 ? 2 : 4) );
+            || part.num_hashes<=(is_limited && rule.kind==BLOOM_COLUMN_NUMBER ? 2 : 4) );
     hashes->is_maybe |= part.is_maybe;
     hashes->first = hash_of_two(hashes->first, part.hashes[0]);
     combine(hashes, wanted ? wanted : &part, max_hashes);
@@ -167,7 +166,7 @@ static int hash_columns(const bloom_key_rules *rules, bloom_tuple_reader *reader
 
 int bloom_hashes_of_key(const bloom_key_rules *rules, bloom_tuple_reader *reader,
                         bloom_key_values key, bloom_combined_hashes *hashes){
-  const uint8_t *bytes;
+  const uint8_t *bytes = NULL;
   size_t num_bytes;
   int rc;
   assert( rules->num_columns>=0 && rules->num_columns<=BLOOM_MAX_KEY_COLUMNS );
@@ -195,14 +194,11 @@ int bloom_hashes_of_key(const bloom_key_rules *rules, bloom_tuple_reader *reader
   }
   assert( reader!=NULL );
   if( sqlite3_value_type(key.value)==SQLITE_NULL ) return SQLITE_OK;
-  hashes->is_invalid = hashes->is_maybe = 1;
-  if( sqlite3_value_type(key.value)!=SQLITE_BLOB ) return SQLITE_OK;
-  bytes = sqlite3_value_blob(key.value);
-  num_bytes = (size_t)sqlite3_value_bytes(key.value);
-  if( bytes==NULL || bloom_tuple_num_values(bytes, num_bytes)!=rules->num_columns ){
-    return SQLITE_OK;
-  }
-  hashes->is_invalid = hashes->is_maybe = 0;
+  if( sqlite3_value_type(key.value)==SQLITE_BLOB ) bytes = sqlite3_value_blob(key.value);
+  num_bytes = bytes ? (size_t)sqlite3_value_bytes(key.value) : 0;
+  hashes->is_invalid = hashes->is_maybe =
+    bloom_tuple_num_values(bytes, num_bytes)!=rules->num_columns;
+  if( hashes->is_invalid ) return SQLITE_OK;
   rc = hash_columns(rules, reader, NULL, bytes, bytes + num_bytes, hashes);
   if( rc!=SQLITE_EMPTY ) return rc;
   hashes->is_maybe = 1;

@@ -282,8 +282,8 @@ int bloom_vtab_make(bloom_vtab *vtab){
 }
 
 /* Drops what its name and text prove to be the filter's.  Tables go before triggers: SQLite refuses
-** to drop a table while a query is open, and to put back triggers that were dropped before it would
-** read the schema anew in the middle of a later statement. */
+** to drop a table while a query is open.  Were triggers gone by then, SQLite would put them back,
+** and read the schema anew in the middle of a later statement. */
 int bloom_vtab_drop(bloom_vtab *vtab){
   static const char *const suffixes[] = {"_pages", "_guard" /* of bloom 1.1 */, "_new"};
   const char *columns[] = {PAGES_COLUMNS, "(unused)", vtab->journal_columns};

@@ -199,12 +199,9 @@ static int read_snapshot(bloom_vtab *vtab, vtab_snapshot **result){
     bloom_encoding_parquet.read(bytes, shape.num_bytes, &snapshot->filters[layer]);
     assert( snapshot->filters[layer].shape.num_slots==num_blocks );
   }
-  if( rc!=SQLITE_OK ){
-    snapshot_free(snapshot);
-    return rc;
-  }
-  *result = snapshot;
-  return SQLITE_OK;
+  if( rc==SQLITE_OK ) *result = snapshot;
+  else snapshot_free(snapshot);
+  return rc;
 }
 
 /* -- Handles --------------------------------------------------------------------------------- */
