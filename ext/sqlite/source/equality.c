@@ -172,8 +172,9 @@ static int read_number(sqlite3_value *value, double *real, sqlite3_int64 *intege
 
 /* Returns the bytes of a TEXT; NULL, which has none, when out of memory. */
 static const char *text_of(sqlite3_value *value, size_t *num_bytes){
-  const char *text = (const char *)sqlite3_value_text(value);
-  assert( sqlite3_value_type(value)==SQLITE_TEXT );
+  const char *text;
+  assert( sqlite3_value_type(value)==SQLITE_TEXT ); /* without memory the next call makes it NULL */
+  text = (const char *)sqlite3_value_text(value);
   *num_bytes = text ? (size_t)sqlite3_value_bytes(value) : 0;
   return text;
 }

@@ -14,10 +14,11 @@
 
 int bloom_command_run(sqlite3_vtab *table, sqlite3_value *value){
   const bloom_module *module = (const bloom_module *)table->pModule;
-  const char *text = (const char *)sqlite3_value_text(value);
+  const char *text;
   char *finding = NULL;
   int rc;
   assert( sqlite3_value_type(value)!=SQLITE_NULL );
+  text = (const char *)sqlite3_value_text(value);
   if( text==NULL ) return SQLITE_NOMEM;
   if( sqlite3_stricmp(text, "merge")==0 ) return module->merge(table, 0);
   if( sqlite3_strnicmp(text, "merge=", 6)==0 ){
