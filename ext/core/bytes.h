@@ -112,6 +112,7 @@ static inline const uint8_t *bloom_decimal(int64_t value, uint8_t room[BLOOM_DEC
   begin += bloom_num_low_zeros64(digits | (uint64_t)1 << 56) / 8;
   if( value<0 ) room[--begin] = '-';
   *num_bytes = BLOOM_DECIMAL_MAX_BYTES - begin;
+  assert( *num_bytes>=1 && *num_bytes<=20 );
   return room + begin;
 }
 

@@ -4,6 +4,7 @@
 #include "encodings.h"
 
 #include "bloomfile/bloomfile.h"
+#include "debug.h"
 #include "leveldb/leveldb.h"
 #include "parquet/parquet.h"
 
@@ -20,6 +21,7 @@ const bloom_encoding *const bloom_default_encoding = &bloom_encoding_leveldb;
 
 const bloom_encoding *bloom_encoding_named(const char *name){
   const bloom_encoding *const *row;
+  assert( name!=NULL );
   for(row=bloom_encodings; *row; row++){
     const char *small = (*row)->name, *text = name;
     if( (*row)->add==NULL ) continue;
@@ -51,6 +53,7 @@ static const char *damaged_readonly_reason(const bloom_filter *filter){
 static void damaged_describe(const bloom_filter *filter, int count_bits, bloom_facts *facts){
   const bloom_encoding *const *row = bloom_encodings;
   (void)count_bits;
+  assert( filter->shape.num_bytes>0 );
   while( row[1] && (*row)->magic!=filter->bytes[0] ) row++;
   *facts = bloom_no_facts;
   facts->encoding = (*row)->name;
@@ -74,18 +77,20 @@ static const bloom_encoding encoding_damaged = {
 void bloom_filter_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *filter){
   const int first = num_bytes ? bytes[0] : BLOOM_NO_MAGIC;
   const bloom_encoding *const *row;
-  for(row=bloom_encodings; row[1]; row++){
-    if( (*row)->magic!=first ) continue;
-    if( (*row)->read(bytes, num_bytes, filter) ) return;
-    if( (*row)->has_header(bytes, num_bytes) ){
+  int is_read = 0;
+  assert( bytes || num_bytes==0 );
+  for(row=bloom_encodings; !is_read; row++){
+    if( row[1] && (*row)->magic!=first ) continue;
+    is_read = (*row)->read(bytes, num_bytes, filter);
+    if( !is_read && (*row)->has_header(bytes, num_bytes) ){
       *filter = (bloom_filter){
         .encoding = &encoding_damaged,
         .bytes = bytes,
         .bits = bytes,
         .shape.num_bytes = num_bytes,
       };
-      return;
+      is_read = 1;
     }
   }
-  (void)(*row)->read(bytes, num_bytes, filter);
+  assert( filter->encoding && filter->bytes==bytes && filter->shape.num_bytes==num_bytes );
 }

@@ -19,6 +19,7 @@ static size_t step_of(size_t num_left){
 
 uint64_t bloom_count_bits(const uint8_t *bytes, size_t num_bytes){
   uint64_t bits_set = 0, word = 0;
+  assert( bytes || num_bytes==0 );
   /* The product's top byte is the sum of all bytes. */
   for(; num_bytes>=8; bytes+=8, num_bytes-=8){
     memcpy(&word, bytes, 8);
@@ -32,6 +33,7 @@ uint64_t bloom_count_bits(const uint8_t *bytes, size_t num_bytes){
 int bloom_count_filter_bits(const bloom_filter *filter, size_t num_bytes, uint64_t *bits_set){
   uint64_t sum = 0;
   size_t offset;
+  assert( num_bytes<=filter->shape.num_bytes );
   for(offset=0; offset<num_bytes; offset+=BLOOM_STEP_BYTES){
     if( offset && bloom_is_stopped(filter) ) return 0;
     sum += bloom_count_bits(filter->bits + offset, step_of(num_bytes - offset));
@@ -45,6 +47,7 @@ int bloom_merge_filter(uint8_t *filter, const bloom_filter *other){
   const uint8_t *others = other->bits;
   uint8_t *bits = filter + (others - other->bytes);
   size_t offset, i;
+  assert( other->shape.num_bits%8==0 );
   assert( (size_t)(others - other->bytes) + num_bytes<=other->shape.num_bytes );
   for(offset=0; offset<num_bytes; offset+=BLOOM_STEP_BYTES){
     const size_t end = offset + step_of(num_bytes - offset);

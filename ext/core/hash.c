@@ -63,7 +63,7 @@ uint64_t bloom_siphash(const uint8_t *secret, const uint8_t *bytes, size_t num_b
   /* The last word's top byte is the length modulo 256. */
   uint64_t last = (uint64_t)num_bytes << 56;
   size_t i;
-  assert( bytes || num_bytes==0 );
+  assert( secret && (bytes || num_bytes==0) );
   for(i=0; num_bytes-i>=WORD_BYTES; i+=WORD_BYTES) siphash_word(&s, bloom_load64_le(bytes + i));
   for(; i<num_bytes; i++) last |= (uint64_t)bytes[i] << (8 * (i % WORD_BYTES));
   siphash_word(&s, last);
@@ -81,6 +81,7 @@ uint64_t bloom_partition_of(const uint8_t *key, size_t num_bytes, uint64_t num_p
   const uint64_t other_low = num_partitions & UINT32_MAX, other_high = num_partitions >> 32;
   const uint64_t high_low = high * other_low + (low * other_low >> 32);
   const uint64_t low_high = low * other_high + (high_low & UINT32_MAX);
-  assert( num_partitions>0 );
-  return high * other_high + (high_low >> 32) + (low_high >> 32);
+  const uint64_t partition = high * other_high + (high_low >> 32) + (low_high >> 32);
+  assert( partition<num_partitions );
+  return partition;
 }

@@ -16,6 +16,7 @@
 ** util/bloom.cc, BloomFilterPolicy(). */
 static inline uint32_t bloom_num_probes(double bits_per_key){
   const double num_probes = bits_per_key * 0.69;
+  assert( bits_per_key>0 );
   return num_probes<1 ? 1 : num_probes>30 ? 30 : (uint32_t)num_probes;
 }
 
@@ -25,6 +26,7 @@ static inline uint32_t bloom_num_probes(double bits_per_key){
 static inline uint32_t bloom_least_bits_per_key(double fpr){
   double reached = 0.6185;
   uint32_t least = 1;
+  assert( fpr>0 && fpr<1 );
   for(; reached*0.6185>=fpr*1.1 && least<100; least++) reached *= 0.6185;
   return least;
 }
@@ -32,9 +34,11 @@ static inline uint32_t bloom_least_bits_per_key(double fpr){
 /* Returns the zeros below the lowest bit of x that is set; there is one. */
 static inline uint32_t bloom_num_low_zeros64(uint64_t x){
 #if defined(__GNUC__)
+  assert( x!=0 );
   return (uint32_t)__builtin_ctzll(x);
 #else
   uint32_t num_zeros = 0;
+  assert( x!=0 );
   for(; (x & 1)==0; x>>=1) num_zeros++;
   return num_zeros;
 #endif
@@ -48,6 +52,7 @@ static inline uint64_t bloom_popcount_bytes(uint64_t x){
 }
 
 static inline uint64_t bloom_rotate_left64(uint64_t x, int num_bits){
+  assert( num_bits>0 && num_bits<64 );
   return x << num_bits | x >> (64 - num_bits);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bytes.h"
+#include "debug.h"
 
 int bloom_tuple_read(const uint8_t **next, const uint8_t *end, bloom_tuple_value *value){
   const uint8_t *bytes = *next;
@@ -13,6 +14,7 @@ int bloom_tuple_read(const uint8_t **next, const uint8_t *end, bloom_tuple_value
   const uint8_t tag = bytes[0];
   bloom_tuple_value found = {.tag = (bloom_tuple_tag)tag};
   size_t num_bytes = BLOOM_TUPLE_NUMBER_BYTES;
+  assert( bytes<end );
   if( tag==BLOOM_TUPLE_INTEGER || tag==BLOOM_TUPLE_REAL ){
     uint64_t bits;
     if( num_left<num_bytes ) return 0;
@@ -32,6 +34,7 @@ int bloom_tuple_read(const uint8_t **next, const uint8_t *end, bloom_tuple_value
   }else{
     return 0;
   }
+  assert( num_bytes<=num_left );
   *value = found;
   *next = bytes + num_bytes;
   return 1;
@@ -41,6 +44,7 @@ int64_t bloom_tuple_num_values(const uint8_t *bytes, size_t num_bytes){
   const uint8_t *end = num_bytes ? bytes + num_bytes : bytes; /* bytes may be NULL */
   bloom_tuple_value value;
   int64_t num_values = 0;
+  assert( bytes || num_bytes==0 );
   for(; bytes!=end; num_values++){
     if( !bloom_tuple_read(&bytes, end, &value) ) return -1;
   }

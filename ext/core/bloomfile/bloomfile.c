@@ -25,6 +25,7 @@
 ** false positives. */
 static int bloomfile_is_good_prime(uint64_t number){
   uint64_t divisor;
+  assert( number>1 );
   if( number%2==0 || UINT64_MAX%number==0 ) return 0;
   for(divisor=3; divisor<=number/divisor; divisor+=2){
     if( number%divisor==0 ) return 0;
@@ -37,6 +38,7 @@ bloom_shape bloom_bloomfile_with_unit_bytes(const bloom_shape *shape, size_t uni
   assert( unit_bytes>0 && shape->num_slots<=SIZE_MAX / unit_bytes );
   other.num_bits = shape->num_slots * unit_bytes * 8;
   other.num_bytes = BLOOM_BLOOMFILE_HEADER_BYTES + (size_t)(other.num_bits / 8);
+  assert( bloom_bloomfile_unit_bytes(&other)==unit_bytes );
   return other;
 }
 
@@ -59,12 +61,15 @@ bloom_status bloom_bloomfile_shape(uint64_t num_sets, uint64_t num_keys, double 
   }
   *shape = (bloom_shape){.num_slots = num_units, .num_probes = bloom_num_probes(bits_per_key)};
   *shape = bloom_bloomfile_with_unit_bytes(shape, (size_t)unit_bytes);
+  assert( shape->num_bytes<=max_bytes && (double)shape->num_slots>=wanted_units );
   return BLOOM_OK;
 }
 
 /* -- Writing ------------------------------------------------------------------ */
 
 static void bloomfile_write_header(const bloom_shape *shape, uint8_t *file){
+  assert( shape->num_probes>0 && shape->num_probes<=BLOOM_BLOOMFILE_MAX_PROBES );
+  assert( bloom_bloomfile_unit_bytes(shape)<=UINT32_MAX );
   bloom_store32_le(file, BLOOM_BLOOMFILE_TAG);
   bloom_store32_le(file + 4, BLOOM_BLOOMFILE_VERSION);
   bloom_store64_le(file + 8, shape->num_slots);
@@ -88,6 +93,7 @@ void bloom_bloomfile_copy_units(const bloom_shape *from, const uint8_t *from_fil
   uint8_t *to_unit = to_file + BLOOM_BLOOMFILE_HEADER_BYTES;
   uint64_t i;
   assert( from->num_slots==to->num_slots && from->num_probes==to->num_probes );
+  assert( from_file!=to_file || to_bytes<=from_bytes );
   for(i=0; i<to->num_slots; i++, from_unit+=from_bytes, to_unit+=to_bytes){
     memmove(to_unit, from_unit, num_copied);
     memset(to_unit + num_copied, 0, to_bytes - num_copied);
@@ -201,7 +207,7 @@ int bloom_bloomfile_sets(const bloom_filter *file, bloom_hash_value hash, uint8_
   int is_any = 0;
   size_t offset;
   uint32_t i;
-  assert( file->shape.num_slots>0 && num_probes<=BLOOM_BLOOMFILE_MAX_PROBES );
+  assert( num_probes>0 && num_probes<=BLOOM_BLOOMFILE_MAX_PROBES );
   for(i=0; i<num_probes; i++, hash+=delta){
     units[i] = file->bits + (size_t)(hash % file->shape.num_slots) * unit_bytes;
   }
@@ -263,6 +269,7 @@ static void bloomfile_sum_sets(const bloom_shape *shape, uint64_t bits_set, uint
   double fpr = 1;
   uint32_t i;
   if( bits_set==0 || num_sets==0 ) return;
+  assert( bits_set<=shape->num_slots );
   for(i=0; i<shape->num_probes; i++) fpr *= fill_ratio;
   sums->num_sets += num_sets;
   sums->bits_set += bits_set * num_sets;
@@ -351,6 +358,7 @@ double bloom_bloomfile_modelled_fpr(uint64_t num_keys, double num_units, uint32_
   ** key's hash has all but i bits in common with it. */
   double shifts = 1, fpr = 1, common = 1, shifted;
   uint32_t i;
+  assert( num_units>0 && num_probes>0 );
   for(i=0; i<num_probes; i++) fpr *= fill_ratio;
   for(i=1; i<num_probes; i++) shifts += 2 * (common *= fill_ratio);
   shifted = 2 * (double)num_keys / num_units / num_units * shifts;
@@ -360,6 +368,7 @@ double bloom_bloomfile_modelled_fpr(uint64_t num_keys, double num_units, uint32_
 static uint32_t bloomfile_min_bits_per_key_x10(double fpr, uint64_t num_keys, double *best_fpr){
   double best = 1;
   uint32_t tenths;
+  assert( fpr>0 && fpr<1 );
   for(tenths=BLOOM_MIN_TENTH_BITS; tenths<=BLOOM_MAX_TENTH_BITS; tenths++){
     const double wanted_units = (double)num_keys * (tenths / 10.0);
     const double num_units = wanted_units>BLOOM_BLOOMFILE_MIN_UNITS ? wanted_units
@@ -398,6 +407,7 @@ static double bloomfile_measured_fpr(const bloom_filter *file){
     if( i%step==0 && bloom_is_stopped(file) ) return 0;
     if( bloom_bloomfile_sets(file, bloom_sample_hash(i), NULL, &num_accepted)<0 ) return 0;
   }
+  assert( num_accepted<=num_hashes*sums.num_sets );
   return (double)num_accepted / ((double)num_hashes * (double)sums.num_sets);
 }
 

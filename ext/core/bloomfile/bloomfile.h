@@ -10,6 +10,7 @@
 #ifndef BLOOM_CORE_BLOOMFILE_H
 #define BLOOM_CORE_BLOOMFILE_H
 
+#include "../debug.h"
 #include "../filter.h"
 
 #define BLOOM_BLOOMFILE_TAG          0xfa9734edu
@@ -26,6 +27,7 @@ extern const bloom_encoding bloom_encoding_bloomfile;
 
 /* Returns the bytes of each unit, from the shape of a file. */
 static inline size_t bloom_bloomfile_unit_bytes(const bloom_shape *shape){
+  assert( shape->num_slots>0 && shape->num_bits/8%shape->num_slots==0 );
   return (size_t)(shape->num_bits / 8 / shape->num_slots);
 }
 

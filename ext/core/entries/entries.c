@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../bytes.h"
+#include "../filter.h"
 
 /* == What reading and writing share ==================================================== */
 
@@ -27,6 +28,7 @@ static inline uint32_t entries_log2(uint64_t x){
 }
 
 static inline uint64_t entries_low_bits(uint64_t x, uint32_t num_bits){
+  assert( num_bits<64 );
   return x & (((uint64_t)1 << num_bits) - 1);
 }
 
@@ -57,6 +59,7 @@ static inline int entries_are_missing_coded(uint32_t num_blocks, uint32_t num_al
 
 /* Returns a word whose bit i is 1 if base + i is below num_all. */
 static inline uint64_t entries_bits_below(uint32_t num_all, uint32_t base){
+  assert( base<num_all );
   return num_all - base<64 ? ((uint64_t)1 << (num_all - base)) - 1 : UINT64_MAX;
 }
 
@@ -72,6 +75,7 @@ static inline void entries_numbers_of(const uint64_t *words, uint32_t num_all, u
 /* Returns the Rice parameter for num_coded of num_all numbers: the greatest with
 ** num_coded * 2^k <= 0.69 num_all.  0.69 =~ ln 2 [Golomb 1966; Rice 1979]. */
 static inline uint32_t entries_rice_k(uint64_t num_coded, uint64_t num_all){
+  assert( num_coded>0 && num_all<=BLOOM_ENTRIES_ID_MASK );
   return entries_log2(69*num_all / (100*num_coded));
 }
 
@@ -237,6 +241,7 @@ static int entries_read_coded(bloom_entries_row *row, uint64_t *words){
   const uint32_t num_coded = entries_are_missing_coded(row->num_blocks, num_all)
       ? num_all - row->num_blocks : row->num_blocks;
   uint32_t k;
+  assert( row->num_blocks>0 && row->num_blocks<=num_all );
   row->next_at = row->blocks_at;
   if( num_coded<=ENTRIES_MAX_RAW ){
     uint16_t raw[ENTRIES_MAX_RAW];
@@ -279,6 +284,7 @@ static inline void entries_add_to_id(bloom_entries_row *row, uint64_t gap){
   rest = sum<=UINT32_MAX ? sum - (sum * row->shape.reciprocal >> 32) * num_segments
       : sum % num_segments;
   row->segment = (uint32_t)(rest>=num_segments ? rest - num_segments : rest);
+  assert( row->segment==row->id % num_segments );
 }
 
 /* Begins the list that has the id at hand: reads at a position how many blocks it has. */
@@ -328,6 +334,7 @@ static int entries_take_skip(bloom_entries_row *row, uint64_t id){
   const uint64_t delta = id - row->first;
   uint32_t low = 0, high = row->num_skips, num_before, at;
   uint64_t skip_id;
+  assert( id>=row->first );
   while( low<high ){
     const uint32_t middle = (low + high)/2;
     if( bloom_load32_le(skips + BLOOM_ENTRIES_SKIP_BYTES*(size_t)middle)<=delta ) low = middle + 1;
@@ -372,6 +379,7 @@ int bloom_entries_seek(bloom_entries_row *row, uint64_t id){
     }
     found = bloom_entries_next(row);
   }
+  assert( found!=1 || row->id>=id );
   return found;
 }
 
@@ -384,6 +392,7 @@ int bloom_entries_read_bits(bloom_entries_row *row, uint64_t bits[BLOOM_SEGMENT_
     uint32_t i;
     for(i=0; i<num_all; i+=64) bits[i/64] ^= entries_bits_below(num_all, i);
   }
+  assert( bloom_count_bits((const uint8_t *)bits, BLOOM_SEGMENT_BLOCKS/8)==row->num_blocks );
   return (int)row->num_blocks;
 }
 
@@ -420,6 +429,7 @@ static inline void entries_append(bloom_entries_writer *writer, uint64_t x, uint
   const uint64_t word = writer->word | x << writer->word_bits;
   const uint32_t all_bits = writer->word_bits + num_bits;
   assert( num_bits<=56 && x>>num_bits==0 && writer->word_bits<8 );
+  assert( writer->num_bytes+8<=sizeof(writer->bytes) );
   bloom_store64_le(writer->bytes + writer->num_bytes, word);
   writer->num_bytes += all_bits/8;
   writer->word = word >> (all_bits & ~7u);
@@ -434,6 +444,7 @@ static void entries_append_rice(bloom_entries_writer *writer, const uint16_t *nu
   for(i=0; i<num_coded; i++){
     const uint32_t x = numbers[i] - next;
     uint32_t quotient = x >> k;
+    assert( numbers[i]>=next );
     next = numbers[i] + 1u;
     for(; quotient>32; quotient-=32) entries_append(writer, UINT32_MAX, 32);
     entries_append(writer, (((uint64_t)1 << quotient) - 1)
@@ -443,6 +454,7 @@ static void entries_append_rice(bloom_entries_writer *writer, const uint16_t *nu
 
 static void entries_append_gap(bloom_entries_writer *writer, uint64_t gap){
   const uint64_t quotient = (gap - 1) >> writer->gap_k;
+  assert( gap>0 );
   if( quotient>=ENTRIES_MAX_QUOTIENT ){
     entries_append(writer, ((uint64_t)1 << ENTRIES_MAX_QUOTIENT) - 1, ENTRIES_MAX_QUOTIENT);
     entries_append(writer, gap - 1, BLOOM_ENTRIES_ID_BITS);
@@ -490,11 +502,11 @@ static void entries_begin_row(bloom_entries_writer *writer){
 
 void bloom_entries_writer_begin(bloom_entries_writer *writer, uint32_t end_block, uint64_t before,
                                 uint64_t mean_gap){
+  assert( before==BLOOM_ENTRIES_NO_ID || before<=BLOOM_ENTRIES_ID_MASK );
   writer->shape = entries_shape_of(end_block);
   writer->before = before;
   writer->first = writer->last = 0;
   writer->gap_k = entries_rice_k(1, mean_gap);
-  assert( mean_gap<=BLOOM_ENTRIES_ID_MASK );
   entries_begin_row(writer);
 }
 
@@ -505,6 +517,7 @@ static void entries_note_skip(bloom_entries_writer *writer, uint64_t id, uint32_
   if( writer->lists_per_skip==0 || writer->num_lists==0 ) return;
   if( id - writer->first>UINT32_MAX ) writer->lists_per_skip = writer->num_skips = 0;
   else if( (writer->num_lists & (writer->lists_per_skip - 1))==0 ){
+    assert( writer->num_skips<=BLOOM_ENTRIES_MAX_SKIPS && offset<=UINT16_MAX );
     writer->skip_deltas[writer->num_skips] = (uint32_t)(id - writer->first);
     writer->skip_offsets[writer->num_skips] = (uint16_t)offset;
     writer->num_skips++;
@@ -538,6 +551,7 @@ int bloom_entries_writer_add(bloom_entries_writer *writer, uint64_t id, const ui
   row_bytes = BLOOM_ENTRIES_HEADER_BYTES + writer->num_bytes + (writer->word_bits>0)
             + BLOOM_ENTRIES_SKIP_BYTES*(size_t)(writer->num_skips + (writer->num_lists>0));
   if( row_bytes>BLOOM_ENTRIES_ROW_BYTES ){
+    assert( writer->num_lists>0 );
     writer->word = word;
     writer->word_bits = word_bits;
     writer->num_bytes = num_bytes;

@@ -61,6 +61,7 @@ _Static_assert(8*BLOOM_ENTRIES_ROW_BYTES<=UINT16_MAX, "skips hold offsets of 16 
 
 /* Returns how many segments the blocks below end_block have. */
 static inline uint32_t bloom_entries_num_segments(uint32_t end_block){
+  assert( end_block<=BLOOM_ENTRIES_MAX_BLOCKS );
   return (end_block + BLOOM_SEGMENT_BLOCKS - 1) >> BLOOM_SEGMENT_LG;
 }
 
@@ -73,6 +74,7 @@ static inline uint64_t bloom_entries_rowid(uint32_t slot, uint64_t last_id){
 /* Returns the checksum of a row of entries or zones, which its first 8 bytes hold. */
 static inline uint64_t bloom_entries_checksum(const uint8_t *bytes, size_t num_bytes,
                                               uint64_t run_number, uint64_t rowid){
+  assert( num_bytes>=8 );
   return bloom_mix64(bloom_xxh3(bytes + 8, num_bytes - 8)
                      ^ bloom_mix64(run_number + bloom_mix64(rowid)));
 }

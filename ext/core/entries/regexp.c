@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "../debug.h"
+
 /* A pattern that is being read. */
 typedef struct regexp_reader {
   const uint8_t *next, *end;
@@ -31,6 +33,7 @@ static int regexp_is_nothing(const bloom_regexp_terms *terms){
 static void regexp_and(bloom_regexp_terms *a, const bloom_regexp_terms *b){
   bloom_regexp_terms both = {0, {0}};
   uint32_t i, j;
+  assert( a->num_terms>0 && b->num_terms>0 );
   if( a->num_terms*b->num_terms>BLOOM_REGEXP_MAX_TERMS ) return;
   for(i=0; i<a->num_terms; i++){
     for(j=0; j<b->num_terms; j++) both.terms[both.num_terms++] = a->terms[i] | b->terms[j];
@@ -52,6 +55,7 @@ static int regexp_is_one_of(uint8_t byte, const char *chars){
 static size_t regexp_character_bytes(const uint8_t *text, const uint8_t *end){
   const uint8_t *next = text;
   uint32_t character, num_bytes;
+  assert( text<end );
   if( *text<0x80 ) return *text!=0;
   character = bloom_text_character(&next, end);
   num_bytes = character<0x800 ? 2 : character<0x10000 ? 3 : 4;
@@ -82,6 +86,7 @@ static int regexp_take(regexp_reader *reader, uint8_t byte){
 /* Adds a literal.  Returns its bit, 0 if there is no room. */
 static uint64_t regexp_add(bloom_regexp *result, uint32_t first, uint32_t end,
                            bloom_needle_kind kind){
+  assert( first<end && end<=BLOOM_REGEXP_MAX_BYTES );
   if( result->num_literals==BLOOM_REGEXP_MAX_LITERALS ) return 0;
   result->literals[result->num_literals] = (bloom_regexp_literal){
     (uint16_t)first, (uint16_t)(end - first), kind
@@ -96,6 +101,7 @@ static void regexp_require(const regexp_reader *reader, bloom_regexp_terms *term
   const int is_beginning = reader->is_beginning && first==reader->run;
   uint64_t bit;
   uint32_t i;
+  assert( reader->run<=first && first<=end && end<=result->num_bytes );
   if( end - first<(is_beginning ? 2 : 3) ) return;
   if( reader->is_end && end==result->num_bytes && end - first>=3 && end<BLOOM_REGEXP_MAX_BYTES ){
     bloom_regexp_terms ends = {2, {regexp_add(result, first, end, BLOOM_NEEDLE_END)}};
@@ -114,6 +120,7 @@ static void regexp_require(const regexp_reader *reader, bloom_regexp_terms *term
 static int regexp_is_plain(const regexp_reader *reader, uint32_t i){
   const uint8_t *byte = reader->result->bytes + i;
   const int has_before = i>reader->run, has_behind = i+1<reader->result->num_bytes;
+  assert( reader->run<=i && i<reader->result->num_bytes );
   if( *byte>=0x80 || regexp_is_one_of(*byte, "fiks") ) return 0;
   if( !regexp_is_one_of(*byte, REGEXP_LETTERS) ) return 1;
   if( has_before ? byte[-1]>=0x80 : reader->has_foreign ) return 0;
@@ -317,6 +324,7 @@ static void regexp_read_alternatives(regexp_reader *reader, bloom_regexp_terms *
       terms->num_terms += next.num_terms;
     }
   }
+  assert( terms->num_terms>0 && terms->num_terms<=BLOOM_REGEXP_MAX_TERMS );
 }
 
 int bloom_regexp_read(bloom_regexp *regexp, const uint8_t *text, size_t num_bytes, int flags){
@@ -325,6 +333,7 @@ int bloom_regexp_read(bloom_regexp *regexp, const uint8_t *text, size_t num_byte
   const uint8_t *next;
   size_t character_bytes;
   int has_flags = 0;
+  assert( text || num_bytes==0 );
   memset(regexp, 0, sizeof(*regexp));
   /* Flags may stand alone at the beginning. */
   if( regexp_take(&reader, '(') && regexp_take(&reader, '?') ){

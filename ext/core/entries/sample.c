@@ -86,6 +86,7 @@ void bloom_lists_sample_end_block(bloom_lists_sample *sample, uint64_t num_bytes
 
 /* Returns log2 of a ratio of 1 or more. */
 static double sample_log2(double ratio){
+  assert( ratio>=1 );
   return bloom_log_ratio((uint64_t)(ratio*65536), 65536) / 0.69314718055994530942;
 }
 
@@ -107,6 +108,7 @@ static double sample_root(uint64_t square){
   for(bit=(uint64_t)1<<31; bit>0; bit/=2){
     if( (root + bit)*(root + bit)<=square ) root += bit;
   }
+  assert( root*root<=square );
   return (double)root;
 }
 
@@ -115,6 +117,7 @@ static double sample_density(const bloom_lists_sample *sample, uint32_t class, u
   const uint32_t num_lists = (uint32_t)1 << cut;
   uint64_t sum = 0;
   uint32_t i;
+  assert( cut<=BLOOM_LISTS_MAX_CUT && sample->num_blocks>0 );
   for(i=0; i<num_lists; i++) sum += sample->num_with[class][num_lists + i];
   return (double)sum / num_lists / sample->num_blocks;
 }
@@ -141,6 +144,7 @@ static double sample_cut(const bloom_lists_sample *sample, uint32_t number, uint
       / (1 << 24);
   double bits = 0;
   uint32_t class, i;
+  assert( number<SAMPLE_PRICES );
   for(class=0; class<BLOOM_LISTS_CLASSES; class++){
     const float *cost = sample->cost[class], *reads = sample->reads[class];
     double best = 0;

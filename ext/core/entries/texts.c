@@ -53,6 +53,7 @@ void bloom_lists_number(bloom_lists *lists){
     *base++ = next;
     next += (uint32_t)1 << lists->edge_bits[i];
   }
+  assert( next<=BLOOM_LISTS_MAX );
   *base = lists->num_lists = next;
 }
 
@@ -112,7 +113,7 @@ uint32_t bloom_text_character(const uint8_t **text, const uint8_t *end){
 
 /* Appends a byte, of a letter in lower case.  Returns the number of grams that it wrote: 0 or 1. */
 static inline size_t text_add_byte(bloom_text_window *window, uint8_t byte, uint32_t *grams){
-  assert( window->num_bytes<=BLOOM_TEXT_WIDE );
+  assert( byte!=0 && window->num_bytes<=BLOOM_TEXT_WIDE );
   window->bytes = window->bytes << 8 | byte;
   *grams = window->bytes;
   if( window->num_bytes==3 ) return 1;
@@ -233,6 +234,7 @@ static inline size_t text_add_ascii(bloom_text_window *window, const uint8_t *te
   uint32_t bytes = window->bytes;
   uint64_t eight;
   size_t num_read = 0, i;
+  assert( window->num_bytes==3 );
   while( num_read<num_bytes && text[num_read]-1u<0x7f ){
     if( num_bytes - num_read>=8 && text_lower_8(text + num_read, &eight) ){
       for(i=0; i<8; i++){
@@ -282,6 +284,7 @@ size_t bloom_text_next(bloom_text *reading, uint32_t grams[BLOOM_TEXT_ROOM]){
     num_grams += whole!=0;
     reading->is_begun = 1;
   }
+  assert( num_grams<=BLOOM_TEXT_ROOM );
   reading->window = window;
   reading->text = text;
   reading->end = end;
@@ -298,6 +301,7 @@ size_t bloom_text_next_lists(bloom_text *reading, const bloom_lists *lists, uint
   for(i=0; i<num_grams; i++){
     const uint32_t number = bloom_lists_of_hash(lists, classes[i], hashes[i]);
     const uint64_t word = has[number/64], bit = (uint64_t)1 << number%64;
+    assert( number<lists->num_lists );
     has[number/64] = word | bit;
     numbers[num_numbers] = number; /* no branch: it would often be mispredicted */
     num_numbers += (word & bit)==0;
@@ -336,6 +340,7 @@ static void needle_add(needle *reading, uint32_t gram, int is_exact){
   if( is_edge && lists->edge_bits[gram & 0xff]==0 ) return;
   range = is_exact ? (bloom_lists_range){bloom_lists_of_gram(lists, gram), 1}
       : is_edge ? bloom_lists_of_edges(lists, gram) : bloom_lists_of_class(lists, gram);
+  assert( range.num_lists>0 && range.first + range.num_lists<=lists->num_lists );
   for(i=0; i<reading->num_ranges; i++){
     const bloom_lists_range *other = reading->ranges + i;
     if( other->first>=range.first
@@ -450,5 +455,6 @@ size_t bloom_needle_ranges(const bloom_lists *lists, bloom_needle_kind kind, con
     needle_add(&reading, text_end_edge(&reading.window), reading.window.bytes >> 24!=0);
   }
   needle_end_run(&reading, ends_alike);
+  assert( lists==NULL || reading.num_ranges<=max_ranges );
   return reading.num_ranges;
 }

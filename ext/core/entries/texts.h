@@ -112,6 +112,7 @@ static inline int bloom_lists_is_edge(uint32_t gram){
 
 /* Returns the place of a gram in base[]: its class, or what stands for the kind of an edge. */
 static inline uint32_t bloom_lists_class(uint32_t gram){
+  assert( !bloom_lists_is_edge(gram) || (gram & 0xff)<BLOOM_LISTS_EDGES );
   return bloom_lists_is_edge(gram) ? BLOOM_LISTS_CLASSES + 1 + (gram & 0xff)
       : bloom_lists_hash(gram >> 8) >> 18;
 }
@@ -124,6 +125,7 @@ static inline uint32_t bloom_lists_hash_of(uint32_t gram){
 /* Returns the list of a class that a hash picks. */
 static inline uint32_t bloom_lists_of_hash(const bloom_lists *lists, uint32_t class, uint32_t hash){
   const uint32_t *base = lists->base + class;
+  assert( class<=BLOOM_LISTS_CLASSES + BLOOM_LISTS_EDGES && base[1]>base[0] );
   return base[0] + (uint32_t)((uint64_t)hash * (base[1] - base[0]) >> 32);
 }
 
@@ -135,6 +137,7 @@ static inline uint32_t bloom_lists_of_gram(const bloom_lists *lists, uint32_t gr
 /* Returns all lists of edges whose three bytes are those of this one. */
 static inline bloom_lists_range bloom_lists_of_edges(const bloom_lists *lists, uint32_t edge){
   const uint32_t first = bloom_lists_of_gram(lists, edge & ~0xff0000u);
+  assert( bloom_lists_is_edge(edge) );
   return (bloom_lists_range){first, bloom_lists_of_gram(lists, edge | 0xff0000u) - first + 1};
 }
 

@@ -34,6 +34,7 @@ bloom_zone_span bloom_zone_of_number(double real, int is_inexact){
   const uint64_t step = is_inexact ? 1 : 0;
   bloom_zone_span span = {{{CLASS_NUMBER}}, {{CLASS_NUMBER}}};
   uint64_t bits;
+  assert( real==real );
   real += 0.0; /* -0.0 is 0.0 */
   memcpy(&bits, &real, sizeof(bits));
   /* As a number in the order of REALs: without the sign, or all turned round. */
@@ -47,6 +48,7 @@ bloom_zone_span bloom_zone_of_text(const uint8_t *text, size_t num_bytes, bloom_
                                    int is_ascii){
   bloom_zone_span span = {{{CLASS_TEXT}}, {{0}}};
   size_t i;
+  assert( text || num_bytes==0 );
   /* RTRIM compares without the blanks at the end. */
   while( order==BLOOM_ZONE_RTRIM && num_bytes>0 && text[num_bytes-1]==' ' ) num_bytes--;
   for(i=0; i<num_bytes && i<BLOOM_ZONE_TEXT_BYTES; i++){
@@ -128,6 +130,8 @@ int bloom_zone_add(bloom_zone *zone, bloom_zone_span span){
   }
   zone->spans[0] = spans[0];
   zone->spans[1] = num_spans>1 ? spans[1] : bloom_zone_nothing;
+  assert( bloom_zone_has(zone, &span) );
+  assert( num_spans==1 || bloom_zone_compare(&zone->spans[0].max, &zone->spans[1].min)<0 );
   return 1;
 }
 
@@ -187,6 +191,7 @@ size_t bloom_zone_row_pack(const bloom_zone *zones, uint64_t number, uint64_t ro
   for(i=0; i<num_keys; i++, next+=kept-prefix){
     memcpy(next, keys[i]->bytes + prefix, kept - prefix);
   }
+  assert( next<=out + BLOOM_ZONE_ROW_BYTES );
   bloom_store64_le(out, bloom_entries_checksum(out, (size_t)(next - out), number, rowid));
   return (size_t)(next - out);
 }
@@ -194,6 +199,7 @@ size_t bloom_zone_row_pack(const bloom_zone *zones, uint64_t number, uint64_t ro
 /* Reads a row's key that is kept at next. */
 static bloom_zone_key zone_row_key(const uint8_t *row, const uint8_t *next){
   bloom_zone_key key = {{0}};
+  assert( (size_t)row[20] + row[21]<=sizeof(key) );
   memcpy(key.bytes, row + BLOOM_ZONE_ROW_HEAD, row[20]);
   memcpy(key.bytes + row[20], next, row[21]);
   return key;

@@ -27,6 +27,7 @@ const char *bloom_filter_block_read(const uint8_t *bytes, size_t num_bytes,
     .num_slots = (num_bytes - BLOOM_FILTER_BLOCK_MIN_BYTES - filters_bytes) / 4,
     .base_lg = bytes[num_bytes-1],
   };
+  assert( BLOOM_FILTER_BLOCK_MIN_BYTES + filters_bytes + 4*block->num_slots<=num_bytes );
   return NULL;
 }
 
@@ -60,6 +61,7 @@ void bloom_filter_block_slot(const bloom_filter_block *block, size_t slot,
   }
   found->filter = block->bytes + start;
   found->num_bytes = limit - start;
+  assert( found->num_bytes<=block->filters_bytes );
 }
 
 bloom_status bloom_filter_block_write(const uint32_t *num_keys, size_t num_slots,
@@ -69,6 +71,7 @@ bloom_status bloom_filter_block_write(const uint32_t *num_keys, size_t num_slots
   uint8_t *offset = bytes ? bytes + (*num_bytes - (size_t)end_bytes) : NULL;
   uint64_t filters_bytes = 0;
   size_t i;
+  assert( num_keys || num_slots==0 );
   for(i=0; i<num_slots; i++){
     bloom_shape shape = {0};
     assert( num_keys[i]==0 || bits_per_key[num_keys[i]]>0 );
@@ -188,6 +191,7 @@ static const char *find_filter(ldb_span entries, bloom_ldb_file *ldb, ldb_span *
     ldb->note = is_ours ? NULL : BLOOM_LDB_OTHER_POLICY;
     ldb->policy_bytes = (size_t)(key_bytes<sizeof(key) ? key_bytes : sizeof(key))
         - FILTER_KEY_PREFIX_BYTES;
+    assert( ldb->policy_bytes<=BLOOM_POLICY_MAX_BYTES );
     memcpy(ldb->policy, key + FILTER_KEY_PREFIX_BYTES, ldb->policy_bytes);
   }
   return NULL;
@@ -235,6 +239,7 @@ const char *bloom_ldb_file_read(const uint8_t *bytes, size_t num_bytes, bloom_ld
       }
     }
   }
+  assert( found.note || filters->bytes );
   *ldb = found;
   return NULL;
 }

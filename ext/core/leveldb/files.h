@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../debug.h"
 #include "../filter.h"
 
 /* -- CRC-32C ---------------------------------------------------------------- */
@@ -27,6 +28,7 @@ static const uint32_t crc32c_of_4_bits[16] = {
 static inline uint32_t bloom_crc32c(const uint8_t *bytes, size_t num_bytes){
   uint32_t crc = UINT32_MAX;
   size_t i;
+  assert( bytes || num_bytes==0 );
   for(i=0; i<num_bytes; i++){
     crc ^= bytes[i];
     crc = crc >> 4 ^ crc32c_of_4_bits[crc & 15];

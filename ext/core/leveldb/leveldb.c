@@ -16,6 +16,7 @@
 
 void bloom_leveldb_clear(const bloom_shape *shape, uint8_t *filter){
   assert( shape->num_bytes>=BLOOM_LEVELDB_MIN_BYTES );
+  assert( shape->num_bits==8*((uint64_t)shape->num_bytes - 1) );
   assert( shape->num_probes<=BLOOM_LEVELDB_MAX_PROBES );
   memset(filter, 0, shape->num_bytes - 1);
   filter[shape->num_bytes - 1] = (uint8_t)shape->num_probes;
@@ -50,9 +51,20 @@ void bloom_leveldb_add_by(const bloom_leveldb_kernels *kernels, const bloom_shap
 
 void bloom_leveldb_add(const bloom_shape *shape, uint8_t *filter, const bloom_hash_run *runs){
   bloom_leveldb_add_by(&bloom_leveldb_all_kernels[BLOOM_FIRST_KERNELS], shape, filter, runs);
+#ifndef NDEBUG
+  for(; runs; runs=runs->next){
+    const uint32_t *hashes = runs->hashes;
+    bloom_filter added;
+    bloom_encoding_leveldb.read(filter, shape->num_bytes, &added);
+    if( runs->num_hashes==0 ) continue;
+    assert( bloom_encoding_leveldb.may_contain(&added, hashes[0]) );
+    assert( bloom_encoding_leveldb.may_contain(&added, hashes[runs->num_hashes-1]) );
+  }
+#endif
 }
 
 static int leveldb_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *filter){
+  assert( bytes || num_bytes==0 );
   *filter = (bloom_filter){
     .encoding = &bloom_encoding_leveldb,
     .bytes = bytes,
@@ -96,6 +108,7 @@ static int leveldb_may_contain(const bloom_filter *filter, bloom_hash_value hash
   uint32_t probe = (uint32_t)hash, is_set = num_bits>0, j;
   for(j=0; j<filter->shape.num_probes; j++, probe+=delta){
     const uint32_t position = remainder_of(probe, filter->reciprocal, num_bits);
+    assert( position<num_bits );
     if( j%8==0 && !is_set ) return 0;
     is_set &= (uint32_t)filter->bits[position/8] >> position%8;
   }

@@ -45,6 +45,7 @@ static inline uint32_t bloom_leveldb_hash_word(uint32_t hash, uint32_t word, uns
 /* Returns the hash of a key of num_bytes bytes; key may be NULL if num_bytes is 0. */
 static inline uint32_t bloom_leveldb_hash(const uint8_t *key, size_t num_bytes){
   uint32_t hash = LEVELDB_HASH_SEED ^ ((uint32_t)num_bytes * LEVELDB_HASH_MULTIPLIER);
+  assert( key || num_bytes==0 );
   for(; num_bytes>=4; key+=4, num_bytes-=4){
     hash = bloom_leveldb_hash_word(hash, bloom_load32_le(key), 16);
   }
@@ -94,7 +95,9 @@ static inline uint32_t bloom_leveldb_mod(uint32_t x, bloom_leveldb_divisor divis
   const uint32_t quotient = (uint32_t)((uint64_t)x * divisor.reciprocal >> 32);
   const uint32_t rest = x - quotient * divisor.num_bits;
   const uint32_t less = rest - divisor.num_bits;
-  return rest<less ? rest : less; /* less wraps around if rest < num_bits */
+  const uint32_t position = rest<less ? rest : less; /* less wraps around if rest < num_bits */
+  assert( position<divisor.num_bits || divisor.num_bits==0 );
+  return position;
 }
 
 /* Returns the step between a hash's probes.  Double hashing: one hash drives every probe [Kirsch,

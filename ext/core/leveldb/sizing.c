@@ -35,10 +35,12 @@ static inline int probe2_is_spread(const bloom_shape *shape){
 }
 
 static inline uint32_t add_mod_65537(uint32_t a, uint32_t b){
+  assert( a<PROBE2_STEP && b<=PROBE2_STEP );
   return a + b - (a + b<PROBE2_STEP ? 0 : PROBE2_STEP);
 }
 
 static inline uint32_t multiply_mod_65537(uint32_t a, uint32_t b){
+  assert( a<PROBE2_STEP && b<PROBE2_STEP );
   return (uint32_t)((uint64_t)a * b % PROBE2_STEP);
 }
 
@@ -87,7 +89,8 @@ typedef struct fpr_model {
 /* Returns the model for num_keys keys; shape->num_bits are reached bits. */
 static fpr_model fpr_model_of(const bloom_shape *shape, double num_keys){
   const uint32_t residue = (uint32_t)(shape->num_bits % PROBE2_STEP);
-  assert( probe2_is_spread(shape) );
+  assert( probe2_is_spread(shape) && num_keys>0 );
+  assert( shape->num_bits==bloom_leveldb_reached_bits(shape->num_bits) );
   return (fpr_model){
     .num_bits = shape->num_bits,
     .num_probes = shape->num_probes,
@@ -135,6 +138,7 @@ static double prob_all_set(const fpr_model *model, uint32_t delta){
 
 /* Returns the delta 65537*s + (t*num_bits + u) mod 65537. */
 static uint32_t delta_of(const fpr_model *model, uint32_t s, uint32_t t, uint32_t u){
+  assert( s<PROBE2_NUM_STEPS && u<=1 );
   return PROBE2_STEP*s + add_mod_65537(multiply_mod_65537(t, model->residue), u);
 }
 
@@ -191,7 +195,7 @@ static double mean_prob_all_set(const fpr_model *model){
 static double cycles(const bloom_shape *shape, double fill_ratio){
   uint64_t odd = shape->num_bits, num_positions;
   double sum = 0, are_set = 1;
-  assert( odd>0 );
+  assert( odd>0 && fill_ratio>=0 && fill_ratio<=1 );
   while( odd%2==0 ) odd /= 2;
   if( odd>CYCLE_MAX_ODD ) return 0;
   for(num_positions=0; num_positions<odd; num_positions++) are_set *= fill_ratio;
@@ -227,6 +231,7 @@ static double fpr_unlike_others(const bloom_shape *shape, double num_keys){
   const double unequal = bloom_exp_minus(num_keys / HASHES);
   uint32_t divisor = 65535, rest = (uint32_t)(shape->num_bits % 65535);
   double same;
+  assert( num_keys>=0 && shape->num_probes>0 && shape->num_bits>0 );
   if( shape->num_probes==1 ) return unequal;
   while( rest ){ /* Euclid's: the greatest common divisor of num_bits and 65535 */
     const uint32_t next = divisor % rest;
@@ -258,7 +263,9 @@ double bloom_modelled_fpr(const bloom_shape *shape, double num_keys){
     for(i=0; i<num_even; i++) rate *= fill_ratio;
     rate *= residue_factor(reached.num_bits, reached.num_probes);
   }
-  return 1 - unlike * (1 - at_most(rate, 1));
+  rate = 1 - unlike * (1 - at_most(rate, 1));
+  assert( rate>=0 && rate<=1 );
+  return rate;
 }
 
 /* Returns the share of the bits that probe 2 sets and no other probe.  Of each position it is
@@ -315,6 +322,7 @@ double bloom_modelled_keys(const bloom_shape *shape, uint64_t bits_set){
     num_keys *= log_unset
         / bloom_log_ratio(whole, (uint64_t)-at_most(-unset * (double)whole, -1));
   }
+  assert( num_keys>=0 );
   return num_keys;
 }
 
@@ -362,6 +370,7 @@ bloom_status bloom_leveldb_shape(uint64_t num_keys, double bits_per_key, bloom_s
     .num_slots = bloom_leveldb_reached_bits(num_bit_bytes * 8),
     .num_probes = bloom_num_probes(bits_per_key),
   };
+  assert( (double)shape->num_bits>=wanted_bits && shape->num_slots>=BLOOM_LEVELDB_MIN_BITS );
   return BLOOM_OK;
 }
 
@@ -372,9 +381,11 @@ static double correlation_factor(const bloom_shape *shape, double num_keys){
   uint32_t i = 0, j;
   for(; keys>=2 && i<TOGETHER_ROWS-2; i++) keys /= 2;
   keys = keys<1 ? 0 : at_most(keys - 1, 1);
-  column = at_most(column, TOGETHER_COLUMNS - 1); /* not below 0: has_probe2() */
+  column = at_most(column, TOGETHER_COLUMNS - 1);
   j = (uint32_t)at_most(column, TOGETHER_COLUMNS - 2);
   column -= j;
+  assert( column>=0 && column<=1 && keys>=0 && keys<=1 );
+  assert( i+1<TOGETHER_ROWS && j+1<TOGETHER_COLUMNS );
   upper = together[i][j] * (1 - column) + together[i][j+1] * column;
   lower = together[i+1][j] * (1 - column) + together[i+1][j+1] * column;
   return upper * (1 - keys) + lower * keys;
@@ -440,6 +451,7 @@ uint32_t bloom_min_bits_per_key_x10(double fpr, uint64_t num_keys, double *best_
   for(i=0; i<=BLOOM_MAX_TENTH_BITS - BLOOM_MIN_TENTH_BITS; i++){
     const uint32_t bits_per_key_x10 = first + i<=BLOOM_MAX_TENTH_BITS ? first + i
         : first + i - BLOOM_MAX_TENTH_BITS + BLOOM_MIN_TENTH_BITS - 1;
+    assert( bits_per_key_x10>=BLOOM_MIN_TENTH_BITS && bits_per_key_x10<=BLOOM_MAX_TENTH_BITS );
     if( bloom_leveldb_shape(num_keys, bits_per_key_x10 / 10.0, &shape)!=BLOOM_OK ) continue;
     shape.num_bits = bloom_leveldb_reached_bits(shape.num_bits);
     /* Small and large filters have one shape for many sizes. */

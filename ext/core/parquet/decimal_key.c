@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../bytes.h"
+#include "../debug.h"
 
 /* -- The type ------------------------------------------------------------------ */
 
@@ -50,6 +51,7 @@ int bloom_decimal_type_read(const char *name, bloom_decimal_type *type){
     read.num_bytes = decimal_key_min_bytes(read.precision);
   }
   if( read.num_bytes<decimal_key_min_bytes(read.precision) ) return 0;
+  assert( read.num_bytes<=BLOOM_DECIMAL_KEY_MAX_BYTES );
   *type = read;
   return 1;
 }
@@ -66,6 +68,7 @@ typedef struct decimal_key_number {
 static int decimal_key_push(decimal_key_number *number, unsigned digit){
   unsigned carry = digit;
   size_t i;
+  assert( digit<=9 && number->max_digits<=BLOOM_DECIMAL_MAX_PRECISION );
   if( number->num_digits || digit ) number->num_digits++;
   if( number->num_digits>number->max_digits ) return 0;
   for(i=0; i<sizeof(number->bytes); i++){
@@ -73,6 +76,7 @@ static int decimal_key_push(decimal_key_number *number, unsigned digit){
     number->bytes[i] = (uint8_t)carry;
     carry >>= 8;
   }
+  assert( carry==0 );
   return 1;
 }
 
@@ -83,6 +87,8 @@ size_t bloom_decimal_key_of_text(const bloom_decimal_type *type, const uint8_t *
   int has_point = 0, has_digit = 0;
   unsigned carry = 1;
   size_t i = num_bytes>0 && (text[0]=='-' || text[0]=='+');
+  assert( text || num_bytes==0 );
+  assert( type->scale<=type->precision && type->num_bytes<=BLOOM_DECIMAL_KEY_MAX_BYTES );
   for(; i<num_bytes; i++){
     if( text[i]=='.' && !has_point ){
       has_point = 1;

@@ -31,6 +31,7 @@ TARGET_PARQUET_AVX2 static void parquet_avx2_add(uint8_t *blocks, uint64_t num_b
     const __m256i mask = _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_srli_epi32(products, 27));
     bloom_parquet_prefetch(blocks, num_blocks, hashes, num_hashes);
     _mm256_storeu_si256(block, _mm256_or_si256(_mm256_loadu_si256(block), mask));
+    assert( bloom_split_block_may_contain((const uint8_t *)block, *hashes) );
   }
 }
 

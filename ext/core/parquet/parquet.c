@@ -19,6 +19,7 @@ size_t bloom_parquet_put_header(uint64_t num_blocks,
   /* A Thrift integer n >= 0 is written as 2n. */
   const size_t num_bytes = 1 + bloom_varint64_write(2 * num_blocks * BLOOM_SPLIT_BLOCK_BYTES,
                                                     header + 1);
+  assert( num_blocks>0 && num_blocks<=BLOOM_PARQUET_MAX_BLOCKS );
   assert( num_bytes+sizeof(parquet_header_end)<=BLOOM_PARQUET_MAX_HEADER_BYTES );
   header[0] = PARQUET_MAGIC;
   memcpy(header + num_bytes, parquet_header_end, sizeof(parquet_header_end));
@@ -43,6 +44,7 @@ static bloom_status parquet_shape(uint64_t num_keys, double bits_per_key, bloom_
   if( wanted_blocks>BLOOM_PARQUET_MAX_BLOCKS ) return BLOOM_TOO_BIG;
   num_blocks = (uint64_t)wanted_blocks;
   if( num_blocks==0 || (double)num_blocks<wanted_blocks ) num_blocks++;
+  assert( (double)num_blocks>=wanted_blocks );
   *shape = parquet_shape_of(num_blocks);
   return BLOOM_OK;
 }
@@ -129,6 +131,7 @@ static double parquet_block_fpr(double load, double missed){
   const double fill_ratio = 1 - missed;
   const double square = fill_ratio * fill_ratio;
   const double fpr = square * square * (square * square) + load / PARQUET_MASKS;
+  assert( load>=0 && missed>=0 && missed<=1 );
   return fpr<1 ? fpr : 1;
 }
 
@@ -176,6 +179,7 @@ static uint32_t parquet_min_bits_per_key_x10(double fpr, uint64_t num_keys, doub
     if( parquet_fpr_at(num_keys, middle)<=fpr ) high = middle;
     else low = middle + 1;
   }
+  assert( parquet_fpr_at(num_keys, high)<=fpr );
   return high;
 }
 
@@ -209,10 +213,12 @@ static void parquet_describe(const bloom_filter *filter, int count_bits, bloom_f
       bits_set += (words & UINT32_MAX) + (words >> 32);
       product *= (words & UINT32_MAX) * (words >> 32);
     }
+    assert( product<=(uint64_t)1 << 40 );
     sum += (double)product;
   }
   /* The mean over the blocks of the probability that a hash's eight bits are all set. */
   facts->expected_fpr = sum / 1099511627776.0 / (double)shape->num_slots; /* 32^8 */
+  assert( bits_set<=shape->num_bits );
   facts->bits_set = (int64_t)bits_set;
   facts->fill_ratio = (double)bits_set / (double)shape->num_bits;
   if( bits_set==shape->num_bits ){

@@ -83,16 +83,6 @@ static inline uint32_t bloom_split_block_bit(uint64_t hash, size_t word){
   return (uint32_t)hash * bloom_split_block_salts[word] >> 27;
 }
 
-/* Sets the hash's bits in its block, block[0..31].  It works byte by byte because gcc -O3
-** turns a loop over words into vector code that is slower. */
-static inline void bloom_split_block_add(uint8_t *block, uint64_t hash){
-  size_t word;
-  for(word=0; word<BLOOM_SPLIT_BLOCK_WORDS; word++){
-    const uint32_t bit = bloom_split_block_bit(hash, word);
-    block[4*word + bit/8] |= (uint8_t)(1u << bit%8);
-  }
-}
-
 /* Returns 1 if the hash's bits in four words, from first_word = 0 or 4 on, are all set. */
 static inline uint32_t bloom_split_block_half(const uint8_t *block, uint64_t hash,
                                               size_t first_word){
@@ -108,6 +98,17 @@ static inline uint32_t bloom_split_block_half(const uint8_t *block, uint64_t has
 ** keys pass the first half, so the one branch is nearly always predicted. */
 static inline int bloom_split_block_may_contain(const uint8_t *block, uint64_t hash){
   return bloom_split_block_half(block, hash, 0) && bloom_split_block_half(block, hash, 4);
+}
+
+/* Sets the hash's bits in its block, block[0..31].  It works byte by byte because gcc -O3
+** turns a loop over words into vector code that is slower. */
+static inline void bloom_split_block_add(uint8_t *block, uint64_t hash){
+  size_t word;
+  for(word=0; word<BLOOM_SPLIT_BLOCK_WORDS; word++){
+    const uint32_t bit = bloom_split_block_bit(hash, word);
+    block[4*word + bit/8] |= (uint8_t)(1u << bit%8);
+  }
+  assert( bloom_split_block_may_contain(block, hash) );
 }
 
 /* -- Kernels ------------------------------------------------------------------ */
