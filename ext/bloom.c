@@ -17,6 +17,7 @@
 # endif
 #endif
 
+#include "core/debug.h"
 #include "sqlite/connection.h"
 #include "sqlite/functions/functions.h"
 #include "sqlite/index/index.h"
@@ -101,6 +102,8 @@ static int register_all(sqlite3 *db){
   /* Each call of SQLite's frees its data, too, if it fails. */
   for(i=0; i<BLOOM_COUNT_OF(function_rows); i++){
     const function_row *row = &function_rows[i];
+    assert( (row->function==NULL)==(row->step && row->final) );
+    assert( row->min_args<=row->max_args && (row->value==NULL)==(row->inverse==NULL) );
     for(num_args=row->min_args; rc==SQLITE_OK && num_args<=row->max_args; num_args++){
       void *data = bloom_connection_get(db);
       if( data==NULL ) return SQLITE_NOMEM;
@@ -116,7 +119,8 @@ static int register_all(sqlite3 *db){
     /* SQLite's interface takes no const data, but it only passes the data on. */
     union { const bloom_tvf *function; void *data; } given = {module_rows[i].function};
     const int is_table = given.function==NULL;
-    if( is_table ) given.data = bloom_connection_get(db); /* never NULL: the functions have it */
+    if( is_table ) given.data = bloom_connection_get(db); /* the functions have it */
+    assert( given.data );
     rc = sqlite3_create_module_v2(db, module_rows[i].name, module_rows[i].module, given.data,
                                   is_table ? bloom_connection_release : NULL);
   }

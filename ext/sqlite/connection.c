@@ -49,6 +49,7 @@ bloom_connection *bloom_connection_get(sqlite3 *db){
 
 void bloom_connection_hold(bloom_connection *connection){
   lock_connections();
+  assert( connection->num_users>0 );
   connection->num_users++;
   unlock_connections();
 }
@@ -107,6 +108,7 @@ static int stoppable_is_interrupted(void *data){
 }
 
 void bloom_stoppable_init(bloom_stoppable *stoppable, sqlite3 *db, const bloom_filter *filter){
+  assert( db && filter->encoding );
   *stoppable = (bloom_stoppable){*filter, {stoppable_is_interrupted, stoppable}, db, 0};
   stoppable->filter.interrupt = &stoppable->interrupt;
 }

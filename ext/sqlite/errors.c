@@ -34,6 +34,7 @@ void *bloom_malloc_zeros(uint64_t num_bytes){
 int bloom_grow(void *list, size_t num_items, size_t *max_items, size_t item_bytes){
   const size_t max_now = 2*num_items + 8;
   void *items;
+  assert( item_bytes>0 );
   if( num_items<=*max_items ) return SQLITE_OK;
   memcpy(&items, list, sizeof(items)); /* a pointer of any type */
   items = sqlite3_realloc64(items, (sqlite3_uint64)max_now * item_bytes);
@@ -63,6 +64,7 @@ void bloom_fail_arg(sqlite3_context *context, bloom_arg arg, const char *what, c
 
 void bloom_fail_literal(sqlite3_context *context, bloom_arg arg, char *literal, const char *what,
                         const char *hint){
+  assert( arg.function && arg.name && arg.number>0 );
   if( literal ){
     bloom_fail(context, "%s(): argument %d (%s) must be %s, not %s%s%s", arg.function, arg.number,
                arg.name, what, literal, hint ? "; " : "", hint ? hint : "");

@@ -67,6 +67,7 @@ static int number_handle(bloom_handle *handle, sqlite3 *db){
 static bloom_handle *take_kept(bloom_connection *connection, bloom_handle **at){
   bloom_handle *handle = *at;
   *at = handle->next;
+  assert( connection->num_kept_bytes>=handle->max_bytes );
   connection->num_kept_bytes -= handle->max_bytes;
   return handle;
 }
@@ -85,6 +86,7 @@ static void handle_release(bloom_connection *connection, bloom_handle *handle){
   handle->next = connection->kept;
   connection->kept = handle;
   connection->num_kept_bytes += handle->max_bytes;
+  assert( connection->num_kept_bytes<=KEPT_MAX_BYTES );
 }
 
 /* ---- Handles -------------------------------------------------------------------- */
@@ -104,6 +106,7 @@ int bloom_handle_open(bloom_connection *connection, size_t num_bytes, bloom_hand
     handle_release(connection, handle);
     return SQLITE_FULL;
   }
+  assert( handle->max_bytes>=num_bytes && slot_of(handle->number)->handle==handle );
   bloom_connection_hold(connection);
   handle->connection = connection;
   handle->test = NULL;
@@ -114,7 +117,7 @@ int bloom_handle_open(bloom_connection *connection, size_t num_bytes, bloom_hand
 void bloom_handle_close(bloom_handle *handle){
   bloom_handle_slot *slot = slot_of(handle->number);
   bloom_connection *connection = handle->connection;
-  assert( slot->handle==handle );
+  assert( slot->handle==handle && slot->number==handle->number );
   atomic_store(&slot->db, NULL);
   atomic_store(&slot->number, 0);
   handle_release(connection, handle);
@@ -123,12 +126,14 @@ void bloom_handle_close(bloom_handle *handle){
 
 /* Closes the handle of a value that owns it: the value's destructor. */
 static void close_number(void *pointer){
+  assert( slot_of((uintptr_t)pointer)->number==(uintptr_t)pointer );
   bloom_handle_close(slot_of((uintptr_t)pointer)->handle);
 }
 
 void bloom_handle_result(sqlite3_context *context, const bloom_handle *handle, int is_given_away){
   /* The pointer is never dereferenced: bloom_handle_find() turns it back into a number. */
   void *pointer = (void *)handle->number; /* NOLINT(performance-no-int-to-ptr) */
+  assert( slot_of(handle->number)->handle==handle );
   sqlite3_result_pointer(context, pointer, bloom_handle_type, is_given_away ? close_number : NULL);
 }
 

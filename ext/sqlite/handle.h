@@ -14,6 +14,7 @@
 
 #include <stdatomic.h>
 
+#include "../core/debug.h"
 #include "../core/filter.h"
 #include "sqlite_api.h"
 
@@ -50,7 +51,10 @@ typedef struct bloom_handle {
 #define BLOOM_HANDLE_SLACK 64
 static inline uint8_t *bloom_handle_room(bloom_handle *handle, size_t num_before, size_t bits_at){
   uint8_t *bytes = handle->bytes + num_before;
-  return bytes + (size_t)(0 - (uintptr_t)bytes - bits_at) % BLOOM_HANDLE_SLACK;
+  bytes += (size_t)(0 - (uintptr_t)bytes - bits_at) % BLOOM_HANDLE_SLACK;
+  assert( ((uintptr_t)bytes + bits_at)%BLOOM_HANDLE_SLACK==0 );
+  assert( (size_t)(bytes - handle->bytes) + bits_at<=handle->max_bytes );
+  return bytes;
 }
 
 /* Opens a handle on a connection, with room for num_bytes that the caller fills and reads into its

@@ -33,7 +33,7 @@ int bloom_hash_queue_add_chunk(bloom_hash_queue *queue){
 
 void bloom_hash_queue_pop(bloom_hash_queue *queue){
   bloom_hash_chunk *chunk = queue->first;
-  assert( chunk && chunk->run.num_hashes>0 );
+  assert( chunk && chunk->run.num_hashes>0 && queue->num_hashes>0 );
   chunk->run.hashes = (const uint8_t *)chunk->run.hashes + queue->hash_value_bytes;
   chunk->run.num_hashes--;
   queue->num_hashes--;
@@ -66,8 +66,10 @@ void bloom_hash_queue_clear(bloom_hash_queue *queue){
   bloom_hash_chunk *chunk = queue->first;
   while( chunk ){
     bloom_hash_chunk *next = chunk->next;
+    queue->num_hashes -= chunk->run.num_hashes;
     sqlite3_free(chunk);
     chunk = next;
   }
+  assert( queue->num_hashes==0 ); /* it is the sum of the runs */
   *queue = (bloom_hash_queue){.hash_value_bytes = queue->hash_value_bytes};
 }

@@ -5,6 +5,7 @@
 #ifndef BLOOM_SQLITE_HASH_QUEUE_H
 #define BLOOM_SQLITE_HASH_QUEUE_H
 
+#include "../core/debug.h"
 #include "../core/filter.h"
 #include "sqlite_api.h"
 
@@ -39,6 +40,7 @@ static inline int bloom_hash_queue_push(bloom_hash_queue *queue, bloom_hash_valu
     chunk->hashes[chunk->end++] = hash;
   }
   chunk->run.num_hashes++;
+  assert( chunk->run.num_hashes<=chunk->end && chunk->end<=chunk->max_hashes );
   queue->num_hashes++;
   return SQLITE_OK;
 }

@@ -4,6 +4,7 @@
 #include "key.h"
 
 #include "../core/bytes.h"
+#include "../core/debug.h"
 
 bloom_key_kind bloom_real_key_of(double value, bloom_key *key){
   if( bloom_real_is_integer(value, &key->integer) ) return BLOOM_KEY_INTEGER;
@@ -17,6 +18,7 @@ bloom_key_kind bloom_key_of_slow(sqlite3_value *value, bloom_key *key){
   if( sqlite3_value_type(value)==SQLITE_FLOAT ){
     return bloom_real_key_of(sqlite3_value_double(value), key);
   }
+  assert( sqlite3_value_type(value)==SQLITE_BLOB );
   key->bytes = sqlite3_value_blob(value);
   key->num_bytes = (size_t)sqlite3_value_bytes(value);
   /* An empty BLOB has no address. */
@@ -75,6 +77,7 @@ int bloom_read_number(const char *text, double *number){
   if( *text ) return 0;
   for(; power>max_power; power-=max_power) digits *= powers[max_power];
   for(; power<-max_power; power+=max_power) digits /= powers[max_power];
+  assert( power>=-max_power && power<=max_power );
   *number = power<0 ? digits / powers[-power] : digits * powers[power];
   return 1;
 }

@@ -75,6 +75,7 @@ int bloom_take_encoding(sqlite3_context *context, const char *function, int max_
                         int *num_args, sqlite3_value **args, const bloom_encoding **encoding){
   const int last = *num_args - 1;
   int type;
+  assert( *num_args>0 && *num_args<=max_args );
   *encoding = bloom_default_encoding;
   if( last==0 ) return SQLITE_OK;
   type = sqlite3_value_type(args[last]);
@@ -121,6 +122,7 @@ int bloom_keep_size_args(sqlite3_context *context, const bloom_sized_function *f
     rc = bloom_read_count(context, capacity, &now.capacity);
   }
   if( rc!=SQLITE_OK ) return rc;
+  assert( now.encoding && now.bits_per_key>0 && now.capacity>=BLOOM_NO_CAPACITY );
   if( kept->encoding==NULL ) *kept = now;
   if( now.encoding!=kept->encoding ){
     number = num_args;
@@ -154,6 +156,7 @@ int bloom_find_bits_per_key(sqlite3_context *context, bloom_arg arg, const bloom
   tenths = is_last ? last->tenths
       : size->encoding->min_bits_per_key_x10(rate, num_keys, &best_rate);
   *bits_per_key = tenths / 10.0;
+  assert( tenths==0 || (tenths>=BLOOM_MIN_TENTH_BITS && tenths<=BLOOM_MAX_TENTH_BITS) );
   if( tenths ){
     *last = (bloom_found_size){size->encoding, rate, num_keys, tenths};
     return SQLITE_OK;
@@ -168,6 +171,7 @@ int bloom_find_bits_per_key(sqlite3_context *context, bloom_arg arg, const bloom
 }
 
 double bloom_least_size(double bits_per_key){
+  assert( bits_per_key>0 );
   return bits_per_key<1 ? bloom_least_bits_per_key(bits_per_key) : bits_per_key;
 }
 

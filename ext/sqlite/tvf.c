@@ -29,6 +29,7 @@ static int tvf_connect(sqlite3 *db, void *data, int num_args, const char *const 
   tvf_vtab *connected;
   int rc = sqlite3_declare_vtab(db, function->schema);
   assert( function->num_columns<=30 && function->cursor_bytes>=sizeof(bloom_tvf_cursor) );
+  assert( function->num_optional<function->num_args && function->num_rows>0 );
   (void)num_args; (void)args; (void)error;
   if( rc!=SQLITE_OK ) return rc;
   connected = sqlite3_malloc64(sizeof(*connected));
@@ -57,6 +58,7 @@ static int tvf_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info){
          && op!=SQLITE_INDEX_CONSTRAINT_ISNULL) ){
       continue;
     }
+    assert( arg<function->num_args );
     if( !info->aConstraint[i].usable ){
       unusable |= 1u << arg;
     }else if( !(found & 1u << arg) ){
@@ -126,6 +128,7 @@ static int tvf_filter(sqlite3_vtab_cursor *cursor, int index_number, const char 
                              : "%s() needs its arguments: %s" IN_EACH_ARM, function->name,
                              function->call);
   }
+  assert( num_args<=function->num_args );
   tvf_cursor->columns = (unsigned)index_number & (ROWIDS_BIT - 1);
   tvf_cursor->wants_rowids = ((unsigned)index_number & ROWIDS_BIT)!=0;
   tvf_cursor->num_args = num_args;
@@ -134,6 +137,7 @@ static int tvf_filter(sqlite3_vtab_cursor *cursor, int index_number, const char 
 
 static int tvf_next(sqlite3_vtab_cursor *cursor){
   bloom_tvf_cursor *tvf_cursor = tvf_cursor_of(cursor);
+  assert( tvf_cursor->has_row );
   tvf_cursor->has_row = 0;
   if( tvf_cursor->function->next ) tvf_cursor->function->next(tvf_cursor);
   return SQLITE_OK;
@@ -151,6 +155,7 @@ static int tvf_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid){
 static int tvf_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column){
   const bloom_tvf_cursor *tvf_cursor = tvf_cursor_of(cursor);
   const bloom_tvf *function = tvf_cursor->function;
+  assert( tvf_cursor->has_row && column>=0 );
   if( column<function->num_columns ){
     function->column(tvf_cursor, context, column);
   }else{

@@ -4,6 +4,7 @@
 */
 #include <string.h>
 
+#include "../../core/debug.h"
 #include "../../core/encodings.h"
 #include "../connection.h"
 #include "../errors.h"
@@ -46,6 +47,7 @@ static int find_shape(sqlite3_context *context, const build_state *state, int is
                       bloom_shape *shape){
   bloom_size_args size = state->size;
   uint64_t num_keys = (uint64_t)size.capacity;
+  assert( size.encoding );
   if( size.capacity==BLOOM_NO_CAPACITY ){
     num_keys = state->queue.num_hashes;
     if( !is_end ) size.bits_per_key = bloom_least_size(size.bits_per_key);
@@ -62,6 +64,7 @@ static uint8_t *write_filter(sqlite3_context *context, const build_state *state,
   filter = bloom_malloc_or_fail(context, shape->num_bytes);
   if( filter==NULL ) return NULL;
   if( state->filter ){
+    assert( bloom_shapes_are_equal(shape, &state->shape) );
     memcpy(filter, state->filter, shape->num_bytes);
   }else{
     state->size.encoding->clear(shape, filter);
@@ -116,6 +119,7 @@ void bloom_build_inverse(sqlite3_context *context, int num_args, sqlite3_value *
   ** after an error. */
   build_state *state = sqlite3_aggregate_context(context, sizeof(*state));
   (void)num_args;
+  assert( state->num_rows>0 );
   /* Rows leave a frame in the order they came, so the key's hash is the oldest one. */
   state->num_rows--;
   if( sqlite3_value_type(args[0])==SQLITE_NULL ) return;
@@ -223,6 +227,7 @@ void bloom_add(sqlite3_context *context, int num_args, sqlite3_value **args){
   if( filter==NULL ) return;
   encoding = filter->encoding;
   shape = filter->shape;
+  assert( encoding->add && shape.num_bytes>0 );
   bytes = bloom_malloc_or_fail(context, shape.num_bytes);
   if( bytes==NULL ) return;
   /* Before a key is read: a key that is the same value as the filter may move it. */
@@ -268,6 +273,7 @@ static int start_union(merge_state *state, const bloom_filter *filter){
   sqlite3_free(state->bytes);
   state->bytes = bytes;
   bloom_filter_read(bytes, filter->shape.num_bytes, &state->filter);
+  assert( bloom_shapes_are_equal(&state->filter.shape, &filter->shape) );
   return SQLITE_OK;
 }
 

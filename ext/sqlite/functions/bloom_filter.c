@@ -83,6 +83,7 @@ typedef struct row_hashes {
 /* Returns the last 1 .. 8 characters of a text; of a text with more than 3 also ones before
 ** them. */
 static inline uint64_t last_word(const uint8_t *text, size_t num_bytes){
+  assert( num_bytes>0 );
   if( num_bytes>=8 ) return bloom_load64_le(text + num_bytes - 8);
   if( num_bytes>=4 ){
     return (uint64_t)bloom_load32_le(text + num_bytes - 4) << 32 | bloom_load32_le(text);
@@ -188,6 +189,7 @@ static inline int has_one_hash(sqlite3_value *value, uint64_t *hash){
 
 static void push_equal_cells(double real, bloom_key_hashes *hashes){
   const uint64_t steps = bloom_steps_of(real);
+  assert( bloom_last_cell(steps)<=bloom_first_cell(steps) + 1 );
   bloom_push_hash(hashes, bloom_hash_of_cell(real, bloom_first_cell(steps)));
   bloom_push_hash(hashes, bloom_hash_of_cell(real, bloom_last_cell(steps)));
 }
@@ -285,6 +287,7 @@ static int hash_row(equal_kinds *kinds, int is_query, int num_keys, sqlite3_valu
   for(i=0; i<num_keys; i++){
     if( sqlite3_value_type(keys[i])==SQLITE_NULL ) return SQLITE_OK;
   }
+  assert( num_keys>0 );
   row->num_hashes = 1;
   row->hashes[0] = 0;
   for(i=0; i<num_keys; i++){
@@ -315,7 +318,7 @@ static int hash_row(equal_kinds *kinds, int is_query, int num_keys, sqlite3_valu
     }
     row->num_hashes = num_before * key.num_hashes;
   }
-  assert( is_query || !row->is_maybe );
+  assert( row->num_hashes<=MAX_COMBINATIONS && (is_query || !row->is_maybe) );
   return SQLITE_OK;
 }
 
@@ -350,6 +353,7 @@ void bloom_filter_step(sqlite3_context *context, int num_keys, sqlite3_value **k
     state->num_keys = num_keys;
     state->queue.hash_value_bytes = sizeof(hash);
   }
+  assert( state->num_keys==num_keys );
   if( num_keys==1 && has_one_hash(keys[0], &hash) ){
     rc = push_hash(context, state, hash);
   }else{
@@ -367,6 +371,7 @@ void bloom_filter_inverse(sqlite3_context *context, int num_keys, sqlite3_value 
   row_hashes row;
   const int rc = hash_row(&state->kinds, 0, num_keys, keys, &row);
   int i;
+  assert( state->num_keys==num_keys );
   for(i=0; rc==SQLITE_OK && i<row.num_hashes; i++) bloom_hash_queue_pop(&state->queue);
   bloom_fail_code(context, rc);
 }
@@ -384,6 +389,7 @@ static int test_keys(void *data, int num_keys, sqlite3_value **keys){
   row_hashes row;
   uint64_t hash;
   int i;
+  assert( handle->num_keys==0 || handle->num_keys==num_keys );
   if( num_keys==1 && has_one_hash(keys[0], &hash) ){
     return filter->encoding->may_contain(filter, hash);
   }
@@ -421,6 +427,7 @@ static void give_handle(sqlite3_context *context, const filter_state *state){
   encoding->clear(&shape, bytes);
   encoding->add(&shape, bytes, bloom_hash_queue_runs(&state->queue));
   encoding->read(bytes, shape.num_bytes, &handle->filter);
+  assert( bloom_shapes_are_equal(&handle->filter.shape, &shape) );
   *kinds_of(handle) = state->kinds;
   handle->test = test_keys;
   handle->test_data = handle;

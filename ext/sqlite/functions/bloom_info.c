@@ -2,6 +2,7 @@
 ** bloom_info(filter), table-valued.  All columns that the query reads are computed when it begins,
 ** as the filter is not kept; other columns cost nothing.
 */
+#include "../../core/debug.h"
 #include "../../core/hash.h"
 #include "../connection.h"
 #include "../errors.h"
@@ -61,6 +62,7 @@ static int facts_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
     info->measured_fpr = bloom_measured_fpr(filter);
   }
   if( stoppable.is_stopped ) return SQLITE_INTERRUPT;
+  assert( info->facts.expected_fpr<=1 && info->measured_fpr<=1 && info->facts.fill_ratio<=1 );
   info->num_tried = filter->encoding->num_tried ? (int64_t)filter->encoding->num_tried(filter)
       : BLOOM_FPR_SAMPLE;
   info->num_bytes = (sqlite3_int64)filter->shape.num_bytes;

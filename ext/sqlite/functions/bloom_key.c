@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../../core/bytes.h"
+#include "../../core/debug.h"
 #include "../../core/parquet/decimal_key.h"
 #include "../../core/hash.h"
 #include "../errors.h"
@@ -40,6 +41,7 @@ static size_t write_integer_key(const key_type *type, sqlite3_value *value, uint
   sqlite3_int64 integer;
   if( !bloom_integer_arg(value, &integer) || integer<type->min || integer>type->max ) return UNFIT;
   if( type->num_bytes==0 ) return bloom_varint64_write((uint64_t)integer, bytes);
+  assert( type->num_bytes<=sizeof(integer) );
   if( type->is_big_endian ) bloom_store64_be(bytes, (uint64_t)integer << (64 - 8*type->num_bytes));
   else bloom_store64_le(bytes, (uint64_t)integer);
   return type->num_bytes;
@@ -114,6 +116,7 @@ static size_t write_uuid_key(const key_type *type, sqlite3_value *value, uint8_t
     bytes[num_digits/2] = (uint8_t)(num_digits%2 ? bytes[num_digits/2] | digit : digit<<4);
     num_digits++;
   }
+  assert( num_digits==2*UUID_BYTES );
   return UUID_BYTES;
 }
 
@@ -217,6 +220,7 @@ void bloom_typed_key(sqlite3_context *context, int num_args, sqlite3_value **arg
   type = find_key_type(context, args, &decimal);
   if( type==NULL || sqlite3_value_type(args[0])==SQLITE_NULL ) return;
   num_bytes = type->write(type, args[0], bytes);
+  assert( num_bytes==NO_MEMORY || num_bytes<=MAX_KEY_BYTES );
   if( num_bytes!=UNFIT ){
     if( num_bytes==NO_MEMORY ) sqlite3_result_error_nomem(context);
     else sqlite3_result_blob64(context, bytes, num_bytes, SQLITE_TRANSIENT);

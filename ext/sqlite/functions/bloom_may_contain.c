@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../../core/bytes.h"
+#include "../../core/debug.h"
 #include "../../core/encodings.h"
 #include "../../core/hash.h"
 #include "../../core/tuple.h"
@@ -53,6 +54,7 @@ void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **a
       return;
     }
     answer = handle->test(handle->test_data, num_keys, args + 1);
+    assert( answer>=BLOOM_TEST_NOMEM && answer<=1 );
     if( answer>=0 ) sqlite3_result_int(context, answer);
     else if( answer==BLOOM_TEST_NOMEM ) sqlite3_result_error_nomem(context);
     else answer_null_key(context, num_keys, args + 1);
@@ -104,6 +106,8 @@ void bloom_open(sqlite3_context *context, int num_args, sqlite3_value **args){
     uint8_t *bytes = bloom_handle_room(handle, 0, bits_at);
     if( num_bytes ) memcpy(bytes, filter->bytes, num_bytes);
     bloom_filter_read(bytes, num_bytes, &handle->filter);
+    assert( handle->filter.encoding==filter->encoding );
+    assert( bloom_shapes_are_equal(&handle->filter.shape, &filter->shape) );
     bloom_handle_result(context, handle, 1);
   }
 }
@@ -157,6 +161,7 @@ static int write_tuple(int num_values, sqlite3_value **values, uint8_t *out, uin
       if( length ) memcpy(out + begin + BLOOM_TUPLE_HEADER_BYTES, bytes, length);
     }
   }
+  assert( end>room || bloom_tuple_num_values(out, (size_t)end)==num_values );
   *num_bytes = end;
   return SQLITE_OK;
 }

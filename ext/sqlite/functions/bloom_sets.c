@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../../core/bloomfile/bloomfile.h"
+#include "../../core/debug.h"
 #include "../../core/hash.h"
 #include "../connection.h"
 #include "../errors.h"
@@ -66,6 +67,7 @@ static int sets_begin(sqlite3_context *context, sets_state *state){
 ** its largest set has at least the mean number of keys. */
 static int sets_are_too_many(const sets_state *state){
   bloom_shape shape;
+  assert( state->max_bytes>=BLOOM_BLOOMFILE_HEADER_BYTES && state->shape.num_slots>0 );
   if( bloom_bloomfile_bytes_for_sets(state->num_sets)
         > (state->max_bytes - BLOOM_BLOOMFILE_HEADER_BYTES) / state->shape.num_slots ) return 1;
   return state->size.capacity==BLOOM_NO_CAPACITY
@@ -79,10 +81,12 @@ static int sets_are_too_many(const sets_state *state){
 static int sets_flush(sqlite3_context *context, sets_state *state, uint64_t unit_bytes){
   const bloom_hash_run *hashes = bloom_hash_queue_runs(&state->hashes);
   const bloom_hash_run *sets = bloom_hash_queue_runs(&state->sets);
+  assert( unit_bytes>=bloom_bloomfile_bytes_for_sets(state->num_sets) );
   if( state->file==NULL || unit_bytes!=bloom_bloomfile_unit_bytes(&state->shape) ){
     const bloom_shape shape = bloom_bloomfile_with_unit_bytes(&state->shape, (size_t)unit_bytes);
     uint8_t *file = sqlite3_malloc64(shape.num_bytes);
     if( file==NULL ) return SQLITE_NOMEM;
+    assert( shape.num_bytes<=state->max_bytes );
     if( state->file ) bloom_bloomfile_copy_units(&state->shape, state->file, &shape, file);
     else bloom_bloomfile_clear(&shape, file);
     sqlite3_free(state->file);
@@ -218,6 +222,7 @@ static void sets_next(bloom_tvf_cursor *cursor){
     if( sets->next_byte==sets->num_mask_bytes ) return;
     sets->bits = sets->mask[sets->next_byte++];
   }
+  assert( sets->next_byte>0 && sets->next_byte<=sets->num_mask_bytes );
   while( !(sets->bits >> bit & 1) ) bit++;
   sets->bits &= sets->bits - 1;
   sets->set_number = (sqlite3_int64)(sets->next_byte - 1) * 8 + bit;

@@ -4,6 +4,7 @@
 */
 #include <string.h>
 
+#include "../../core/debug.h"
 #include "../../core/hash.h"
 #include "../../core/leveldb/files.h"
 #include "../../core/leveldb/leveldb.h"
@@ -133,6 +134,7 @@ static int slots_start(bloom_tvf_cursor *cursor, sqlite3_value **args){
     cursor->has_row = 1;
     return SQLITE_OK;
   }
+  assert( file->block_bytes>=BLOOM_FILTER_BLOCK_MIN_BYTES );
   slots->bytes = sqlite3_malloc64(file->block_bytes);
   if( slots->bytes==NULL ) return SQLITE_NOMEM;
   memcpy(slots->bytes, file->block.bytes, file->block_bytes);
@@ -256,6 +258,7 @@ static int block_build_row(sqlite3_context *context, block_build_state *state, i
   if( state->num_slots<num_slots ) state->num_slots = num_slots;
   if( is_too_big(state) ) return SQLITE_TOOBIG;
   if( kind==BLOOM_KEY_NULL ) return SQLITE_OK;
+  assert( slot<=UINT32_MAX && state->slots.num_hashes==state->hashes.num_hashes );
   /* The slot first: after an error the block is still built, and then no hash may lack its slot. */
   if( bloom_hash_queue_push(&state->slots, slot)!=SQLITE_OK
    || bloom_hash_queue_push(&state->hashes, hash)!=SQLITE_OK ) return SQLITE_NOMEM;
@@ -286,6 +289,7 @@ static int write_block(sqlite3_context *context, const block_build_state *state,
   if( bytes==NULL ) return SQLITE_NOMEM;
   (void)bloom_filter_block_write(num_keys, num_slots, bits_per_key, bytes, &num_bytes);
   (void)bloom_filter_block_read(bytes, num_bytes, &block);
+  assert( block.num_slots==num_slots && block.base_lg==BLOOM_FILTER_BLOCK_BASE_LG );
   for(; hashes; hashes=hashes->next, slots=slots->next){
     const uint32_t *numbers = slots->hashes;
     size_t begin, end;
@@ -327,13 +331,14 @@ static int give_block(sqlite3_context *context, const block_build_state *state){
         : bloom_find_bits_per_key(context, block_build_function.bits, &state->size, num_keys[i],
                                   bits);
   }
+  assert( most_keys<=state->hashes.num_hashes );
   if( rc==SQLITE_OK ) rc = write_block(context, state, num_keys, bits_per_key);
   sqlite3_free(bits_per_key);
   sqlite3_free(num_keys);
   return rc;
 }
 
-/* The block of no rows, or of rows without keys. */
+/* The block of no rows. */
 static const block_build_state block_build_state_without_rows = {
   .size = {&bloom_encoding_leveldb, BLOOM_DEFAULT_BITS_PER_KEY, BLOOM_NO_CAPACITY},
   .max_bytes = BLOOM_FILTER_BLOCK_MIN_BYTES,
@@ -341,7 +346,9 @@ static const block_build_state block_build_state_without_rows = {
 
 void bloom_filter_block_build_final(sqlite3_context *context){
   block_build_state *state = sqlite3_aggregate_context(context, 0);
-  bloom_fail_code(context, give_block(context, state ? state : &block_build_state_without_rows));
+  /* After an error in the first row there are no arguments yet. */
+  bloom_fail_code(context, give_block(context, state && state->size.encoding
+                                        ? state : &block_build_state_without_rows));
   if( state ){
     bloom_hash_queue_clear(&state->hashes);
     bloom_hash_queue_clear(&state->slots);
