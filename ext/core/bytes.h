@@ -46,7 +46,7 @@ static inline void bloom_store64_be(uint8_t *p, uint64_t value){
   for(i=0; i<8; i++) p[i] = (uint8_t)(value >> (56 - 8*i));
 }
 
-/* -- Integers of variable length -------------------------------------------- */
+/* -- Integers of variable length ------------------------------------------------------------- */
 
 /*
 ** The integers of variable width of LevelDB and of Thrift: seven bits a byte, the lowest
@@ -82,16 +82,15 @@ static inline size_t bloom_varint64_write(uint64_t value, uint8_t *bytes){
   return num_bytes;
 }
 
-/* -- Decimal text ----------------------------------------------------------- */
+/* -- Decimal text ---------------------------------------------------------------------------- */
 
-/* Room for an integer's text: -9223372036854775808 has 20 bytes, and up to three words are
-** written. */
+/* Room for an integer's text, at most 20 bytes, which is written in words of 8 bytes. */
 #define BLOOM_DECIMAL_MAX_BYTES 24
 
 /* Writes value's text, as SQL's CAST(x AS TEXT) returns it, to the end of room, without a
-** terminator.  Returns where it begins, and sets *num_bytes to its length, 1..20.  Of eight digits,
-** the first in the lowest byte, two numbers of four are split into four of two, and those into
-** eight.  x*10486 >> 20 is x / 100 below 10^4, x*103 >> 10 is x / 10 below 100. */
+** terminator.  Returns where it begins, and sets *num_bytes to its length, 1..20.  Eight digits at
+** a time are split into two numbers of four digits, four of two and eight of one, side by side in a
+** word, the first lowest.  x*10486 >> 20 is x / 100 below 10^4, x*103 >> 10 is x / 10 below 100. */
 static inline const uint8_t *bloom_decimal(int64_t value, uint8_t room[BLOOM_DECIMAL_MAX_BYTES],
                                            size_t *num_bytes){
   /* Negated as unsigned: -INT64_MIN does not fit in int64_t. */
@@ -108,7 +107,7 @@ static inline const uint8_t *bloom_decimal(int64_t value, uint8_t room[BLOOM_DEC
     bloom_store64_le(room + begin, digits + 0x3030303030303030u);
     rest /= 100000000;
   }while( rest );
-  /* The zeros in front of the first other digit, or of the last. */
+  /* Leading zeros are skipped, but not the last digit. */
   begin += bloom_num_low_zeros64(digits | (uint64_t)1 << 56) / 8;
   if( value<0 ) room[--begin] = '-';
   *num_bytes = BLOOM_DECIMAL_MAX_BYTES - begin;
@@ -116,15 +115,15 @@ static inline const uint8_t *bloom_decimal(int64_t value, uint8_t room[BLOOM_DEC
   return room + begin;
 }
 
-/* -- Vector code ------------------------------------------------------------ */
+/* -- Vector code ----------------------------------------------------------------------------- */
 
 /*
 ** Which vector code this build has.  Vector functions have target attributes and are
 ** chosen at run time, so the binary does not depend on the machine that built it.
 **
 ** A list of kernels has a row for each instruction set, AVX2 first, the scalar one last.  Rows
-** differ in speed only, and the scalar one is the reference.  This processor and its system can run
-** those from BLOOM_FIRST_KERNELS on.
+** differ in speed only, and the scalar one is the reference.  This processor and its system support
+** the rows from BLOOM_FIRST_KERNELS on.
 */
 
 /* With -DBLOOM_NO_SIMD there are the scalar kernels only. */

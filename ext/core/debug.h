@@ -1,7 +1,7 @@
 /*
-** assert() for what only a mistake in this code could break, never for what a caller or a
-** file can.  It costs nothing but in tests, which compile with -DBLOOM_DEBUG: no program that
-** bloom is compiled into has to know that it is there.
+** assert() states what only a mistake in this code could break, never what an SQL user, a file or
+** failing memory can.  It is compiled with -DBLOOM_DEBUG alone, as tests do: a program that bloom
+** is compiled into need not define NDEBUG.
 */
 #ifndef BLOOM_CORE_DEBUG_H
 #define BLOOM_CORE_DEBUG_H

@@ -25,15 +25,16 @@ const bloom_encoding *bloom_encoding_named(const char *name){
   for(row=bloom_encodings; *row; row++){
     const char *small = (*row)->name, *text = name;
     if( (*row)->add==NULL ) continue;
-    /* Ours have small letters alone: a capital is the letter without 0x20. */
+    /* Encodings' names have small letters only, and a capital lacks the bit 0x20. */
     for(; *small && *small==(*text | 0x20); small++) text++;
     if( *small==*text ) break;
   }
   return *row;
 }
 
-/* -- Damaged filters ---------------------------------------------------------------
-**
+/* -- Damaged filters ------------------------------------------------------------------------- */
+
+/*
 ** A filter that was cut short, or has bytes behind it, still has its header.  Read as LevelDB's it
 ** would deny most of its keys.
 */

@@ -21,8 +21,8 @@ extern const bloom_encoding *const bloom_default_encoding;
 const bloom_encoding *bloom_encoding_named(const char *name);
 
 /* Reads any bytes as a filter.  *filter is usable, whatever the bytes; bytes may be NULL
-** if num_bytes is 0.  Bytes with a complete header of an encoding that does not take them
-** may contain every key, and cannot be changed. */
+** if num_bytes is 0.  Bytes that begin with a complete header of an encoding but are no filter of
+** it are damaged: they may contain every key, and cannot be changed. */
 void bloom_filter_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *filter);
 
 #endif

@@ -8,8 +8,8 @@
 #include "debug.h"
 #include "numeric.h"
 
-/* Functions that test many hashes look for an interrupt after so many of them, whose bits may be in
-** no cache. */
+/* Functions that test many hashes look for an interrupt after so many, each of which may read
+** memory that is in no cache. */
 #define STEP_HASHES 8192
 
 /* Returns how many of num_left bytes a scan reads before it looks for an interrupt. */

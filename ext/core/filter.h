@@ -7,9 +7,9 @@
 **   hash               --an encoding's add or test-->  bits
 **
 ** An encoding is one way of writing a filter as bytes; ../FORMATS.md has the layouts.  Each has a
-** folder beside this file and a row in the list of encodings.c, which alone knows all: no encoding
-** knows another, and this file knows none.  The core is pure C11: it does not know SQLite,
-** allocates nothing, and keeps no mutable state.
+** folder beside this file and a row in the list of encodings.c, the only file that knows them: no
+** encoding knows another.  The core is pure C11: it does not know SQLite, allocates nothing, and
+** keeps no mutable state.
 */
 #ifndef BLOOM_CORE_FILTER_H
 #define BLOOM_CORE_FILTER_H
@@ -38,8 +38,8 @@ typedef struct bloom_hash_run {
 typedef struct bloom_shape {
   size_t num_bytes;    /* of the whole filter */
   uint64_t num_bits;   /* of its bit array */
-  uint64_t num_slots;  /* that a hash picks from: the bits that probes can reach in
-                       ** LevelDB's filters, the blocks of Parquet's */
+  uint64_t num_slots;  /* that a hash picks from: LevelDB's bits that probes can reach, Parquet's
+                       ** blocks, a BloomFile's units */
   uint32_t num_probes; /* bits tested per key */
 } bloom_shape;
 
@@ -76,7 +76,7 @@ typedef struct bloom_facts {
   double fill_ratio;     /* bits_set / num_bits */
   double estimated_keys; /* the most likely number of distinct keys */
   double expected_fpr;   /* the false positive rate, 0..1, that follows from bits_set */
-  int64_t num_sets;      /* that have keys, of a file of many; rates are the mean over them */
+  int64_t num_sets;      /* a BloomFile's sets that have keys; rates are the mean over them */
   const char *note;      /* a warning in plain words, or NULL */
 } bloom_facts;
 
@@ -99,16 +99,16 @@ typedef struct bloom_encoding {
   const char *name;          /* as SQL writes it, in small letters */
   uint32_t hash_value_bytes; /* 4 or 8 */
 
-  /* -- Key to hash.  bytes may be NULL if num_bytes is 0. ------------------ */
+  /* -- Key to hash.  bytes may be NULL if num_bytes is 0. ------------------------------------ */
 
   bloom_hash_value (*hash_int64)(int64_t key);
   bloom_hash_value (*hash_bytes)(const uint8_t *key, size_t num_bytes);
 
-  /* -- Testing: 1 if the key may be in the filter, 0 if it surely is not ---- */
+  /* -- Testing: 1 if the key may be in the filter, 0 if it surely is not --------------------- */
 
   int (*may_contain)(const bloom_filter *filter, bloom_hash_value hash);
 
-  /* -- Writing: shape, clear and add are NULL if filters need more than keys --- */
+  /* -- Writing: shape, clear and add are NULL if filters need more than keys ----------------- */
 
   /* The shape of a filter for num_keys keys (duplicates counted) at bits_per_key bits
   ** each, a finite number > 0.  BLOOM_TOO_BIG, with *shape untouched, if the filter's
@@ -129,7 +129,7 @@ typedef struct bloom_encoding {
   ** is none, and only then sets *best_fpr to a rate that can be reached. */
   uint32_t (*min_bits_per_key_x10)(double fpr, uint64_t num_keys, double *best_fpr);
 
-  /* -- Reading ------------------------------------------------------------ */
+  /* -- Reading ------------------------------------------------------------------------------- */
 
   /* The first byte of every filter; BLOOM_NO_MAGIC if it may be any. */
   int magic;
@@ -146,11 +146,11 @@ typedef struct bloom_encoding {
   ** added to it; else why not, as the end of that message.  No function: all filters can. */
   const char *(*readonly_reason)(const bloom_filter *filter);
 
-  /* Describes a filter.  What takes reading its bits is set only if count_bits is. */
+  /* Describes a filter.  Sets facts that depend on the bits only if count_bits is 1. */
   void (*describe)(const bloom_filter *filter, int count_bits, bloom_facts *facts);
 
-  /* What bloom_measured_fpr() is, and how many hashes it tests; NULL: the share of
-  ** BLOOM_FPR_SAMPLE hashes that may_contain() accepts. */
+  /* Return what bloom_measured_fpr() is to return, and how many hashes that tests.  NULL: the share
+  ** of BLOOM_FPR_SAMPLE hashes that may_contain() accepts. */
   double (*measured_fpr)(const bloom_filter *filter);
   uint64_t (*num_tried)(const bloom_filter *filter);
 } bloom_encoding;

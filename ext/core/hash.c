@@ -7,7 +7,7 @@
 #include "debug.h"
 #include "numeric.h"
 
-/* -- xxHash ----------------------------------------------------------------- */
+/* -- xxHash ---------------------------------------------------------------------------------- */
 
 /* Compiles xxHash into this file: no library to load, no symbol to export. */
 #define XXH_INLINE_ALL
@@ -23,7 +23,7 @@ uint64_t bloom_xxh3(const uint8_t *bytes, size_t num_bytes){
   return bytes ? XXH3_64bits(bytes, num_bytes) : XXH3_64bits("", 0);
 }
 
-/* -- SipHash-2-4: 2 rounds for every 8 bytes, 4 at the end ------------------ */
+/* -- SipHash-2-4: 2 rounds for every 8 bytes, 4 at the end ----------------------------------- */
 
 #define WORD_BYTES 8
 
@@ -72,10 +72,10 @@ uint64_t bloom_siphash(const uint8_t *secret, const uint8_t *bytes, size_t num_b
   return s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
 }
 
-/* -- Partitions ------------------------------------------------------------- */
+/* -- Partitions ------------------------------------------------------------------------------ */
 
-/* Computes the upper half of the product of hash and num_partitions from those of their halves: not
-** every compiler has a 128-bit type. */
+/* Computes the upper 64 bits of hash * num_partitions by halves of 32 bits: not every compiler has
+** a 128-bit type. */
 uint64_t bloom_partition_of(const uint8_t *key, size_t num_bytes, uint64_t num_partitions){
   const uint64_t hash = bloom_xxh3(key, num_bytes), low = hash & UINT32_MAX, high = hash >> 32;
   const uint64_t other_low = num_partitions & UINT32_MAX, other_high = num_partitions >> 32;

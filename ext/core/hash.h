@@ -20,8 +20,8 @@ uint64_t bloom_xxh64(const uint8_t *bytes, size_t num_bytes);
 ** 0. */
 uint64_t bloom_xxh3(const uint8_t *bytes, size_t num_bytes);
 
-/* Returns SipHash-2-4 under a secret of BLOOM_SIPHASH_SECRET_BYTES, without which hashes can
-** neither be computed nor be told from random numbers.  In files it is little-endian.  bytes may be
+/* Returns SipHash-2-4 under a secret of BLOOM_SIPHASH_SECRET_BYTES: without it hashes can neither
+** be computed nor be told from random numbers.  In files a hash is little-endian.  bytes may be
 ** NULL if num_bytes is 0. */
 uint64_t bloom_siphash(const uint8_t *secret, const uint8_t *bytes, size_t num_bytes);
 

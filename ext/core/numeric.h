@@ -20,9 +20,9 @@ static inline uint32_t bloom_num_probes(double bits_per_key){
   return num_probes<1 ? 1 : num_probes>30 ? 30 : (uint32_t)num_probes;
 }
 
-/* Returns whole bits per key, 1..100, that each filter with this rate needs, but for the rounding
-** of sizes where keys are few.  n bits a key reach 0.6185^n at best, with independent probes of the
-** best number.  A tenth of the rate is allowed for errors of the models. */
+/* Returns the whole bits per key, 1..100, below which no filter has this rate, except one of few
+** keys, whose size is rounded up.  n bits per key reach 0.6185^n at best, with independent probes
+** of the best number.  The models may err by a tenth of the rate. */
 static inline uint32_t bloom_least_bits_per_key(double fpr){
   double reached = 0.6185;
   uint32_t least = 1;
@@ -31,7 +31,7 @@ static inline uint32_t bloom_least_bits_per_key(double fpr){
   return least;
 }
 
-/* Returns the zeros below the lowest bit of x that is set; there is one. */
+/* Returns the number of zeros below the lowest set bit of x, which is not 0. */
 static inline uint32_t bloom_num_low_zeros64(uint64_t x){
 #if defined(__GNUC__)
   assert( x!=0 );

@@ -87,7 +87,7 @@ int bloom_connection_is_checking(const bloom_connection *connection){
   return statement!=NULL;
 }
 
-/* -- Damage ----------------------------------------------------------------- */
+/* -- Damage ---------------------------------------------------------------------------------- */
 
 void bloom_connection_note_damage(bloom_connection *connection, uint64_t number){
   connection->damaged[connection->num_damaged++ % BLOOM_MAX_DAMAGED] = number;
@@ -99,7 +99,7 @@ int bloom_connection_knows_damage(const bloom_connection *connection, uint64_t n
   return i<BLOOM_MAX_DAMAGED;
 }
 
-/* -- Interrupts ------------------------------------------------------------- */
+/* -- Interrupts ------------------------------------------------------------------------------ */
 
 static int stoppable_is_interrupted(void *data){
   bloom_stoppable *stoppable = data;

@@ -32,7 +32,7 @@ typedef struct bloom_connection {
 } bloom_connection;
 
 /* Returns the connection's data, made if there is none, to be released; NULL if there is no
-** memory.  The second is for data that is there. */
+** memory.  bloom_connection_hold() adds a user to data that is there. */
 bloom_connection *bloom_connection_get(sqlite3 *db);
 void bloom_connection_hold(bloom_connection *connection);
 void bloom_connection_release(void *data);
@@ -47,7 +47,7 @@ int bloom_connection_knows_damage(const bloom_connection *connection, uint64_t n
 ** checks would wait for ever, as FTS5 does. */
 int bloom_connection_is_checking(const bloom_connection *connection);
 
-/* -- Interrupts ------------------------------------------------------------- */
+/* -- Interrupts ------------------------------------------------------------------------------ */
 
 /* A filter that is read during one call, which an interrupt ends: its bytes may be 1 GB, and SQLite
 ** itself looks for interrupts only between the calls of a function. */

@@ -9,7 +9,7 @@
 
 #include "sqlite_api.h"
 
-/* function, type of the value, what was meant */
+/* Takes the function's name, the type of the value, and a hint or "". */
 #define BLOOM_ERROR_FILTER \
   "%s(): argument 1 (filter) must be a BLOB or a handle from bloom_open(), not %s%s"
 

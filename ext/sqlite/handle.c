@@ -24,7 +24,7 @@ bloom_handle_slot bloom_handle_slots[BLOOM_MAX_OPEN_HANDLES];
 /* The latest number; 0 before the first. */
 static _Atomic uintptr_t last_number;
 
-/* ---- Numbers -------------------------------------------------------------------- */
+/* -- Numbers --------------------------------------------------------------------------------- */
 
 static bloom_handle_slot *slot_of(uintptr_t number){
   return &bloom_handle_slots[number % BLOOM_MAX_OPEN_HANDLES];
@@ -58,7 +58,7 @@ static int number_handle(bloom_handle *handle, sqlite3 *db){
   return 0;
 }
 
-/* ---- Buffers -------------------------------------------------------------------- */
+/* -- Buffers --------------------------------------------------------------------------------- */
 
 /* A buffer that was returned to the system costs a page fault for every 4 KB when it is allocated
 ** again: if none were kept, bloom_open() of 1 MB would take eight times as long. */
@@ -89,7 +89,7 @@ static void handle_release(bloom_connection *connection, bloom_handle *handle){
   assert( connection->num_kept_bytes<=KEPT_MAX_BYTES );
 }
 
-/* ---- Handles -------------------------------------------------------------------- */
+/* -- Handles --------------------------------------------------------------------------------- */
 
 int bloom_handle_open(bloom_connection *connection, size_t num_bytes, bloom_handle **opened){
   bloom_handle **at = &connection->kept;
@@ -137,7 +137,7 @@ void bloom_handle_result(sqlite3_context *context, const bloom_handle *handle, i
   sqlite3_result_pointer(context, pointer, bloom_handle_type, is_given_away ? close_number : NULL);
 }
 
-/* -- The filter of an argument ---------------------------------------------- */
+/* -- The filter of an argument --------------------------------------------------------------- */
 
 int bloom_filter_arg(sqlite3 *db, sqlite3_value *value, bloom_filter *storage,
                      const bloom_filter **filter){

@@ -97,7 +97,7 @@ static inline const bloom_handle *bloom_handle_of(sqlite3_context *context, sqli
   return pointer ? bloom_handle_find(sqlite3_context_db_handle(context), pointer) : NULL;
 }
 
-/* -- The filter of an argument ---------------------------------------------- */
+/* -- The filter of an argument --------------------------------------------------------------- */
 
 /* Finds the filter that a value stands for on a connection.  SQLITE_OK with *filter set: to the
 ** handle's filter; to *storage, read from the BLOB; or to NULL for SQL NULL.  *filter is valid

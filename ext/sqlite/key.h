@@ -90,13 +90,13 @@ static inline bloom_key_kind bloom_hash_of_key(const bloom_encoding *encoding,
   return kind;
 }
 
-/* -- Cells of REALs: which REALs may be equal, as numbers or as texts -------- */
+/* -- Cells of REALs: which REALs may be equal, as numbers or as texts ------------------------ */
 
 /*
 ** SQLite writes a REAL with 15 digits or more, unless an application tells it otherwise, and its
 ** versions read some decimals as neighbouring REALs.  A step leads from one REAL to the next.
 ** REALs with the same 15 digits are at most 90 steps apart; a text and the REAL that it is read as
-** are 45, and the few by which the reading errs.  So where texts may be compared a REAL is stored
+** at most 45, plus the few by which reading errs.  So where texts may be compared a REAL is stored
 ** by its cell, 4,096 steps, and looked up by all cells within 128 steps: for one REAL in 16 these
 ** are two.  Of today's Unix times a cell is less than a thousandth of a second.
 **
@@ -144,7 +144,7 @@ static inline uint64_t bloom_last_cell(uint64_t steps){
   return bloom_cell_of(steps + BLOOM_CELL_MAX_STEPS);
 }
 
-/* Returns the hash of a cell on the side of 0 that real is on; an INTEGER hardly has it, too. */
+/* Returns the hash of a cell on the side of 0 that real is on; hardly any INTEGER shares it. */
 static inline uint64_t bloom_hash_of_cell(double real, uint64_t cell){
   return ~bloom_parquet_hash_int64((int64_t)(cell | (uint64_t)(real<0) << 63));
 }

@@ -99,7 +99,7 @@ int bloom_take_encoding(sqlite3_context *context, const char *function, int max_
   return SQLITE_OK;
 }
 
-/* -- The same on every row ---------------------------------------------------------- */
+/* -- The same on every row ------------------------------------------------------------------- */
 
 int bloom_keep_size_args(sqlite3_context *context, const bloom_sized_function *function,
                          int num_args, sqlite3_value **args, bloom_size_args *kept){
@@ -140,7 +140,7 @@ int bloom_keep_size_args(sqlite3_context *context, const bloom_sized_function *f
   return SQLITE_ERROR;
 }
 
-/* -- Sizes --------------------------------------------------------------------------- */
+/* -- Sizes ----------------------------------------------------------------------------------- */
 
 int bloom_find_bits_per_key(sqlite3_context *context, bloom_arg arg, const bloom_size_args *size,
                             uint64_t num_keys, double *bits_per_key){

@@ -27,7 +27,7 @@ typedef struct bloom_sized_function {
   const bloom_encoding *encoding; /* NULL: a TEXT as the last argument may name it */
 } bloom_sized_function;
 
-/* -- Reading one argument ---------------------------------------------------------- */
+/* -- Reading one argument -------------------------------------------------------------------- */
 
 /* Reads a number in 1..100, or a rate above 0 and below 1; NULL means the default.  SQLITE_OK, or
 ** the error set on context. */
@@ -59,14 +59,14 @@ void bloom_fail_number(sqlite3_context *context, bloom_arg arg, const char *what
 int bloom_take_encoding(sqlite3_context *context, const char *function, int max_args,
                         int *num_args, sqlite3_value **args, const bloom_encoding **encoding);
 
-/* -- The same on every row ---------------------------------------------------------- */
+/* -- The same on every row ------------------------------------------------------------------- */
 
 /* Reads an aggregate's arguments on one row: those of the first row are set in *kept, empty before,
 ** and those of later rows must equal them.  SQLITE_OK, or the error set on context. */
 int bloom_keep_size_args(sqlite3_context *context, const bloom_sized_function *function,
                          int num_args, sqlite3_value **args, bloom_size_args *kept);
 
-/* -- Sizes --------------------------------------------------------------------------- */
+/* -- Sizes ----------------------------------------------------------------------------------- */
 
 /* Finds the bits per key of a filter of num_keys keys: size->bits_per_key or, if that is a rate,
 ** the least that has it.  SQLITE_OK with *bits_per_key set; or the error set on context: the rate
@@ -75,11 +75,11 @@ int bloom_find_bits_per_key(sqlite3_context *context, bloom_arg arg, const bloom
                             uint64_t num_keys, double *bits_per_key);
 
 /* Returns the whole bits per key that each filter with this rate needs, from some dozens of keys
-** on, without a search.  For bits per key it returns the same. */
+** on, without a search; of bits per key that number. */
 double bloom_least_size(double bits_per_key);
 
-/* Finds the shape of such a filter.  SQLITE_OK with *shape set; or the error set on context: the
-** rate is out of reach, or SQLite's own "too big". */
+/* Finds the shape of a filter of that size.  SQLITE_OK with *shape set; or the error set on
+** context: the rate is out of reach, or SQLite's own "too big". */
 int bloom_find_shape(sqlite3_context *context, bloom_arg arg, const bloom_size_args *size,
                      uint64_t num_keys, bloom_shape *shape);
 

@@ -29,31 +29,7 @@ static inline int bloom_vtab_takes_list(sqlite3_index_info *info, int constraint
 #endif
 }
 
-/* Returns 1 if of rows with the same values in the columns used SQLite needs one alone; from 3.38
-** on. */
-static inline int bloom_vtab_is_distinct(sqlite3_index_info *info){
-#if SQLITE_VERSION_NUMBER >= 3038000
-  return sqlite3_libversion_number()>=3038000 && sqlite3_vtab_distinct(info)>=2;
-#else
-  (void)info;
-  return 0;
-#endif
-}
-
-/* Returns 1 if a constraint may be an IN that bloom_vtab_takes_list() does not tell from `=`:
-** SQLite marks the first 32 alone. */
-static inline int bloom_vtab_hides_list(int constraint){
-  return constraint>=32 && sqlite3_libversion_number()>=3038000;
-}
-
-/* Returns 1 unless the connection keeps triggers from firing. */
-static inline int bloom_db_fires_triggers(sqlite3 *db){
-  int is_on = 1;
-  (void)sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, -1, &is_on);
-  return is_on;
-}
-
-/* Steps through such a list in xFilter: SQLITE_OK with *value set, or SQLITE_DONE. */
+/* Steps in xFilter through the list of such an IN: SQLITE_OK with *value set, or SQLITE_DONE. */
 static inline int bloom_vtab_list_value(sqlite3_value *list, int is_first, sqlite3_value **value){
 #if SQLITE_VERSION_NUMBER >= 3038000
   return is_first ? sqlite3_vtab_in_first(list, value) : sqlite3_vtab_in_next(list, value);
@@ -65,14 +41,38 @@ static inline int bloom_vtab_list_value(sqlite3_value *list, int is_first, sqlit
 #endif
 }
 
+/* Returns 1 if SQLite needs only one of the rows with the same values in the used columns; known
+** from 3.38 on. */
+static inline int bloom_vtab_is_distinct(sqlite3_index_info *info){
+#if SQLITE_VERSION_NUMBER >= 3038000
+  return sqlite3_libversion_number()>=3038000 && sqlite3_vtab_distinct(info)>=2;
+#else
+  (void)info;
+  return 0;
+#endif
+}
+
+/* Returns 1 if a constraint may be an IN that bloom_vtab_takes_list() does not tell from `=`:
+** SQLite marks only the first 32 constraints. */
+static inline int bloom_vtab_hides_list(int constraint){
+  return constraint>=32 && sqlite3_libversion_number()>=3038000;
+}
+
+/* Returns 1 unless the connection keeps triggers from firing. */
+static inline int bloom_db_fires_triggers(sqlite3 *db){
+  int is_on = 1;
+  (void)sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, -1, &is_on);
+  return is_on;
+}
+
 /* Returns 1 if sqlite3_interrupt() was called and the running statement must stop. */
 static inline int bloom_db_is_interrupted(sqlite3 *db){
   sqlite3_stmt *none = NULL;
 #if SQLITE_VERSION_NUMBER >= 3041000
   if( sqlite3_libversion_number()>=3041000 ) return sqlite3_is_interrupted(db);
 #endif
-  /* Before 3.41 only the parser tells: after an interrupt it stops at the first space of a
-  ** text.  No statement comes of this one. */
+  /* Before 3.41 only the parser tells: after an interrupt it stops at the first space.  This text
+  ** makes no statement. */
   return sqlite3_prepare_v2(db, " ", -1, &none, NULL)==SQLITE_INTERRUPT;
 }
 
@@ -111,10 +111,10 @@ typedef enum bloom_content {
   BLOOM_CONTENT_READ      /* its number; a transaction reads it now */
 } bloom_content;
 
-/* Sets *number to that of the content: while the database is attached, each one has another.  None
-** is known before SQLite 3.34, or while a transaction writes: of this connection, or with a shared
-** cache of another one.  In memory and in temporary files a ROLLBACK may leave what was written, by
-** PRAGMA journal_mode = OFF, under the same number. */
+/* Sets *number to that of the content: while the database is attached, each content has another.
+** None is known before SQLite 3.34, or while this connection, or one that shares its cache, writes;
+** nor in memory and in temporary files, where PRAGMA journal_mode = OFF lets a ROLLBACK leave what
+** was written under the same number. */
 static inline bloom_content bloom_db_content(sqlite3 *db, const char *schema, unsigned *number){
 #if SQLITE_VERSION_NUMBER >= 3034000
   const char *path = sqlite3_db_filename(db, schema);

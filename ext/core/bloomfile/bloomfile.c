@@ -18,7 +18,7 @@
 ** interrupt. */
 #define BLOOMFILE_STOP_BYTES (128*BLOOMFILE_BLOCK_BYTES)
 
-/* -- Shape -------------------------------------------------------------------- */
+/* -- Shape ----------------------------------------------------------------------------------- */
 
 /* Returns 1 if a number is a prime other than 257, 641, 65537 and 6700417, which divide 2^64 - 1:
 ** keys whose hashes are equal modulo one of these would pick nearly the same units, for 3 times the
@@ -65,7 +65,7 @@ bloom_status bloom_bloomfile_shape(uint64_t num_sets, uint64_t num_keys, double 
   return BLOOM_OK;
 }
 
-/* -- Writing ------------------------------------------------------------------ */
+/* -- Writing --------------------------------------------------------------------------------- */
 
 static void bloomfile_write_header(const bloom_shape *shape, uint8_t *file){
   assert( shape->num_probes>0 && shape->num_probes<=BLOOM_BLOOMFILE_MAX_PROBES );
@@ -123,7 +123,7 @@ void bloom_bloomfile_add(const bloom_shape *shape, uint8_t *file, const bloom_ha
   }
 }
 
-/* -- Reading ------------------------------------------------------------------ */
+/* -- Reading --------------------------------------------------------------------------------- */
 
 static int bloomfile_has_header(const uint8_t *bytes, size_t num_bytes){
   return num_bytes>=BLOOM_BLOOMFILE_HEADER_BYTES
@@ -157,7 +157,7 @@ static int bloomfile_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *
   return 1;
 }
 
-/* -- Testing ------------------------------------------------------------------ */
+/* -- Testing --------------------------------------------------------------------------------- */
 
 static bloom_hash_value bloomfile_hash_int64(int64_t key){
   uint8_t room[BLOOM_DECIMAL_MAX_BYTES];
@@ -231,7 +231,7 @@ static int bloomfile_may_contain(const bloom_filter *file, bloom_hash_value hash
   return bloom_bloomfile_sets(file, hash, NULL, NULL);
 }
 
-/* -- Statistics ------------------------------------------------------------- */
+/* -- Statistics ------------------------------------------------------------------------------ */
 
 /* With fewer units than this, what follows from a set's number of bits is computed once for all
 ** sets of that number: a small file may have millions of sets. */
@@ -241,10 +241,10 @@ static int bloomfile_may_contain(const bloom_filter *file, bloom_hash_value hash
 #define BLOOMFILE_COLUMN_BYTES ((size_t)64)
 #define BLOOMFILE_COLUMN_SETS  (BLOOMFILE_COLUMN_BYTES * 8)
 
-/* The note warns if the fullest set has more times the keys of the mean one. */
+/* The note warns if the fullest set has more than so many times the keys of the mean set. */
 #define BLOOMFILE_UNEVEN 4
 
-/* Measuring a rate reads about so many bytes of units and 4 times the file. */
+/* Measuring a rate reads about so many bytes of units, plus 4 times the file. */
 #define BLOOMFILE_MEASURED_BYTES ((uint64_t)1 << 28)
 
 /* Sums over the sets that have keys. */
@@ -306,7 +306,7 @@ static int bloomfile_sum(const bloom_filter *file, bloomfile_sums *sums){
         }
       }
       for(i=0; i<8*num_bytes; i++) counts[i] += lanes[i/8] >> 8*(i%8) & 0xff;
-      /* To count the eight sets of a byte takes as long as to read many bytes. */
+      /* Counting the eight sets of a byte takes as long as reading many bytes. */
       num_read += 255*num_bytes;
       if( num_read>=BLOOM_STEP_BYTES ){
         num_read = 0;
@@ -337,7 +337,7 @@ static void bloomfile_describe(const bloom_filter *file, int count_bits, bloom_f
   facts->bits_set = (int64_t)sums.bits_set;
   facts->fill_ratio = sums.num_sets ? (double)sums.bits_set / (num_units * num_sets) : 0;
   facts->expected_fpr = sums.num_sets ? sums.expected_fpr / num_sets : 0;
-  if( sums.most_bits_set==shape->num_slots ){ /* of unknown keys */
+  if( sums.most_bits_set==shape->num_slots ){ /* its keys are unknown */
     facts->note = "saturated: every bit of a set is set, so that set may contain every key";
     return;
   }

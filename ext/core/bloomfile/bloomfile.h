@@ -73,7 +73,7 @@ void bloom_bloomfile_copy_units(const bloom_shape *from, const uint8_t *from_fil
 int bloom_bloomfile_sets(const bloom_filter *file, bloom_hash_value hash, uint8_t *mask,
                          uint64_t *num_sets);
 
-/* -- Statistics: of rates the mean over the sets that have keys ------------------ */
+/* -- Statistics: of rates the mean over the sets that have keys ------------------------------ */
 
 /* Returns the rate, 0..1, of a set of num_keys different keys in num_units units: the textbook's,
 ** and the rate of hashes that are a key's, shifted by some probes.  num_units is a prime or, near

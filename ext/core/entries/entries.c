@@ -8,7 +8,7 @@
 #include "../bytes.h"
 #include "../filter.h"
 
-/* == What reading and writing share ==================================================== */
+/* -- What reading and writing share ---------------------------------------------------------- */
 
 /* A gap of ids with this quotient or more is written whole, in 56 bits. */
 #define ENTRIES_MAX_QUOTIENT 24
@@ -79,7 +79,7 @@ static inline uint32_t entries_rice_k(uint64_t num_coded, uint64_t num_all){
   return entries_log2(69*num_all / (100*num_coded));
 }
 
-/* == Reading =========================================================================== */
+/* -- Reading --------------------------------------------------------------------------------- */
 
 /*
 ** A row's bytes may be anything.  Each number is checked before it is used.  A position is checked
@@ -364,7 +364,7 @@ int bloom_entries_seek(bloom_entries_row *row, uint64_t id){
   if( row->num_skips>0 && id>row->first ) found = entries_take_skip(row, id);
   /* The last list has such an id. */
   while( found==1 && (row->num_blocks==0 || row->id<id) ){
-    /* Lists of one block, as most of keys are, whose ids are below `id`. */
+    /* Passes lists of one block, as most of keys are, with ids below `id`. */
     while( row->next_at>0 && row->num_begun + 1<row->num_lists ){
       const uint64_t bits = entries_look(row, row->next_at);
       const uint32_t quotient = bloom_num_low_zeros64(~bits | (uint64_t)1 << ENTRIES_MAX_QUOTIENT);
@@ -398,7 +398,7 @@ int bloom_entries_read_bits(bloom_entries_row *row, uint64_t bits[BLOOM_SEGMENT_
 
 int bloom_entries_read(bloom_entries_row *row, uint16_t blocks[BLOOM_SEGMENT_BLOCKS]){
   const uint32_t num_all = entries_blocks_in(&row->shape, row->segment);
-  /* Most lists of keys take no bits. */
+  /* Short lists, as most of keys are, need no array of bits. */
   if( row->num_blocks>0 && row->num_blocks<=ENTRIES_MAX_RAW && row->num_blocks<num_all ){
     row->next_at = row->blocks_at;
     if( !entries_read_raw(row, &row->next_at, row->num_blocks, num_all, blocks) ){
@@ -412,7 +412,7 @@ int bloom_entries_read(bloom_entries_row *row, uint16_t blocks[BLOOM_SEGMENT_BLO
   return (int)row->num_blocks;
 }
 
-/* == Writing =========================================================================== */
+/* -- Writing --------------------------------------------------------------------------------- */
 
 /*
 ** A list is appended, and removed again if the row is then too long: the buffer has room for one

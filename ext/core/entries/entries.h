@@ -88,7 +88,7 @@ typedef struct bloom_entries_shape {
   uint32_t last_bits;     /* bits of their numbers */
 } bloom_entries_shape;
 
-/* -- Reading ------------------------------------------------------------------------------ */
+/* -- Reading --------------------------------------------------------------------------------- */
 
 /* A row that is being read.  The caller reads `before`, `first`, `last`, `num_lists` and
 ** `shape.end_block` after bloom_entries_open(), and `id` to `num_blocks` of the list at hand. */
@@ -135,7 +135,7 @@ int bloom_entries_read(bloom_entries_row *row, uint16_t blocks[BLOOM_SEGMENT_BLO
 /* Does the same, but sets the bits of the blocks, and clears all others. */
 int bloom_entries_read_bits(bloom_entries_row *row, uint64_t bits[BLOOM_SEGMENT_BLOCKS/64]);
 
-/* -- Writing ------------------------------------------------------------------------------ */
+/* -- Writing --------------------------------------------------------------------------------- */
 
 /* Writes the rows of a run, one after the other.  All of it is private. */
 typedef struct bloom_entries_writer {

@@ -23,7 +23,7 @@ typedef struct regexp_reader {
 
 static const bloom_regexp_terms regexp_nothing = {1, {0}};
 
-/* -- Terms --------------------------------------------------------------------------- */
+/* -- Terms ----------------------------------------------------------------------------------- */
 
 static int regexp_is_nothing(const bloom_regexp_terms *terms){
   return terms->num_terms==1 && terms->terms[0]==0;
@@ -41,7 +41,7 @@ static void regexp_and(bloom_regexp_terms *a, const bloom_regexp_terms *b){
   *a = both;
 }
 
-/* -- Characters ------------------------------------------------------------------------ */
+/* -- Characters ------------------------------------------------------------------------------ */
 
 #define REGEXP_DIGITS  "0123456789"
 #define REGEXP_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -81,7 +81,7 @@ static int regexp_take(regexp_reader *reader, uint8_t byte){
   return 1;
 }
 
-/* -- Literals ---------------------------------------------------------------------------- */
+/* -- Literals -------------------------------------------------------------------------------- */
 
 /* Adds a literal.  Returns its bit, 0 if there is no room. */
 static uint64_t regexp_add(bloom_regexp *result, uint32_t first, uint32_t end,
@@ -151,7 +151,7 @@ static void regexp_end_run(regexp_reader *reader, bloom_regexp_terms *terms){
   reader->is_beginning = 0;
 }
 
-/* -- Items ------------------------------------------------------------------------------- */
+/* -- Items ----------------------------------------------------------------------------------- */
 
 typedef enum regexp_count {
   REGEXP_ONCE,
@@ -159,8 +159,8 @@ typedef enum regexp_count {
   REGEXP_OPTIONAL
 } regexp_count;
 
-/* Reads the quantifiers behind an item.  Two may be one that is lazy, as +?, or one behind the
-** other: (...+)? for POSIX. */
+/* Reads the quantifiers behind an item.  Of two the second may make the first one lazy; POSIX reads
+** +? as (...+)?. */
 static regexp_count regexp_read_count(regexp_reader *reader){
   regexp_count count = REGEXP_ONCE;
   while( regexp_is_one_of(regexp_peek(reader), "*+?{") ){
@@ -168,8 +168,8 @@ static regexp_count regexp_read_count(regexp_reader *reader){
     const regexp_count next = byte=='+' ? REGEXP_REPEATED : REGEXP_OPTIONAL;
     if( next>count ) count = next;
     if( byte!='{' ) continue;
-    /* Any of the numbers may be 0.  As {e<=1}, Python's regex module allows for errors in what
-    ** stands before; without a } it is a character. */
+    /* Any of the numbers may be 0.  {e<=1} lets Python's regex module match with an error.  Without
+    ** a } it is a character. */
     while( regexp_is_one_of(regexp_peek(reader), REGEXP_DIGITS ",") ) reader->next++;
     if( !regexp_take(reader, '}') ) reader->is_unknown |= regexp_has(reader, '}');
   }

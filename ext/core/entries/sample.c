@@ -10,11 +10,11 @@
 /* A list's blocks are coded by segments of so many: entries.h. */
 #define SAMPLE_SEGMENT_BLOCKS 4096
 
-/* The bytes of a page for those of codes in it, about. */
+/* The bytes of a page, divided by those of the codes in it, about. */
 #define SAMPLE_ROW_OVERHEAD (4096.0/3930)
 
-/* The sample shows only lists that it has, so the number of blocks that one has in it is too high
-** on average: by about so many blocks. */
+/* Lists that no block of the sample has are not counted, so that a list's number of blocks in the
+** sample is too high on average: by about so many. */
 #define SAMPLE_UNSEEN 0.5
 
 /* Prices are 2^-16 .. 2^48, in 64 octaves of 256 steps. */
@@ -189,7 +189,7 @@ bloom_lists_estimate bloom_lists_choose(bloom_lists_sample *sample, uint64_t num
   }
   bits_of_text = 8.0*(double)sample->num_bytes / num_sampled; /* in a block */
   for(i=1; i<=num_sampled; i++){
-    /* Its share of lists that are as rare, and by chance not in the sample, is added. */
+    /* Includes its share of the lists that are as rare, but by chance not in the sample. */
     const double seen = (double)i/num_sampled;
     const double p = seen - SAMPLE_UNSEEN/num_sampled * (1 - num_sampled/num_all);
     sample->cost_of[i] = (float)(sample_cost_at(p, num_all) * seen/p * SAMPLE_ROW_OVERHEAD);

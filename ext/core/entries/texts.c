@@ -7,7 +7,7 @@
 
 #include "../bytes.h"
 
-/* == Lists ============================================================================= */
+/* -- Lists ----------------------------------------------------------------------------------- */
 
 /* Does what bloom_lists_hash_grams() does, in a loop without a look-up, of which compilers make
 ** vectors. */
@@ -21,7 +21,7 @@ static inline void lists_hash_grams(const uint32_t *grams, size_t num_grams, uin
 }
 
 #if BLOOM_SIMD_X86
-/* Does the same: SSE2, which each such processor has, multiplies by detours. */
+/* Does the same by AVX2: SSE2 has no product of lanes of 32 bits. */
 __attribute__((target("avx2"))) static void lists_hash_avx2(const uint32_t *grams,
                                                             size_t num_grams, uint32_t *classes,
                                                             uint32_t *hashes){
@@ -88,7 +88,7 @@ int bloom_lists_unpack(bloom_lists *lists, const uint8_t bytes[BLOOM_LISTS_BYTES
   return 1;
 }
 
-/* == Grams ============================================================================= */
+/* -- Grams ----------------------------------------------------------------------------------- */
 
 uint32_t bloom_text_character(const uint8_t **text, const uint8_t *end){
   const uint8_t *const begin = *text;
@@ -309,7 +309,7 @@ size_t bloom_text_next_lists(bloom_text *reading, const bloom_lists *lists, uint
   return num_numbers;
 }
 
-/* == Needles =========================================================================== */
+/* -- Needles --------------------------------------------------------------------------------- */
 
 /* A class of so many lists at most is looked up for the last bytes of a needle: texts.h. */
 #define NEEDLE_FEW_LISTS 4

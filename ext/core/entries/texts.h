@@ -10,7 +10,7 @@
 
 #include "../debug.h"
 
-/* == Lists ============================================================================= */
+/* -- Lists ----------------------------------------------------------------------------------- */
 
 /*
 ** A LIKE column is indexed by grams: three bytes of a text and the byte behind them.  Each gram
@@ -32,7 +32,7 @@
 **           hash of these and the next byte; of a whole text, bits of two hashes.  Kind k has
 **           2^edge_bits[k] lists, and an edge's list is given by its upper edge_bits[k] bits.  With
 **           edge_bits[k] = 0 there is one list, which is not looked up.  Functions that take grams
-**           take edges, too, as edge << 16 | kind: only there the third byte is 0
+**           take edges, too, as edge << 16 | kind: no gram has 0 as its third byte
 **
 ** cut[] and edge_bits[] are chosen from a sample of the texts (sample.h) and stored in 6,147 bytes:
 ** cut[], 8 values of 3 bits in each 3 bytes, a little-endian number with the first value in its
@@ -151,7 +151,7 @@ static inline bloom_lists_range bloom_lists_of_class(const bloom_lists *lists, u
   return (bloom_lists_range){base[0], base[1] - base[0]};
 }
 
-/* == Grams ============================================================================= */
+/* -- Grams ----------------------------------------------------------------------------------- */
 
 /*
 ** The grams of a text are each three bytes in a row, with the byte behind them; there is a mark, 0,
@@ -237,7 +237,7 @@ static inline uint8_t bloom_text_lower(uint8_t byte){
   return (uint8_t)(byte | (uint32_t)(byte - 'A' + 0u<26) << 5);
 }
 
-/* == Needles =========================================================================== */
+/* -- Needles --------------------------------------------------------------------------------- */
 
 /*
 ** A needle is what a query looks for in a text.  It becomes ranges of lists: a block that has a
@@ -274,10 +274,10 @@ typedef enum bloom_needle_kind {
   BLOOM_NEEDLE_END
 } bloom_needle_kind;
 
-/* Appends the ranges of a needle to ranges[0 .. num_ranges), which has room for max_ranges, but
-** none that contains a range which is there.  Ranges without room are left out, so that more blocks
-** are read.  Returns the number of ranges; 0: every text may match.  text may be NULL if num_bytes
-** is 0.
+/* Appends the ranges of a needle to ranges[0 .. num_ranges), which has room for max_ranges, except
+** those that contain a range in it.  Ranges without room are left out, so that more blocks are
+** read.  Returns the number of ranges; 0: every text may match.  text may be NULL if num_bytes is
+** 0.
 **
 ** With lists = NULL it writes nothing, and returns 0 if and only if there is no range whatever the
 ** lists are. */

@@ -28,7 +28,7 @@ int bloom_zone_is_empty(const bloom_zone_span *span){
   return bloom_zone_compare(&span->min, &span->max)>0;
 }
 
-/* -- Keys --------------------------------------------------------------------------------- */
+/* -- Keys ------------------------------------------------------------------------------------ */
 
 bloom_zone_span bloom_zone_of_number(double real, int is_inexact){
   const uint64_t step = is_inexact ? 1 : 0;
@@ -37,7 +37,7 @@ bloom_zone_span bloom_zone_of_number(double real, int is_inexact){
   assert( real==real );
   real += 0.0; /* -0.0 is 0.0 */
   memcpy(&bits, &real, sizeof(bits));
-  /* As a number in the order of REALs: without the sign, or all turned round. */
+  /* Unsigned, in the order of REALs: the sign bit turned, or all bits of a negative number. */
   bits = bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
   bloom_store64_be(span.min.bytes + 1, bits - step);
   bloom_store64_be(span.max.bytes + 1, bits + step);
@@ -59,7 +59,7 @@ bloom_zone_span bloom_zone_of_text(const uint8_t *text, size_t num_bytes, bloom_
       return span;
     }
     if( order==BLOOM_ZONE_NOCASE ){
-      /* Behind a NUL that both texts have NOCASE compares lengths alone. */
+      /* Behind a NUL in both texts NOCASE compares their lengths alone. */
       if( byte==0 ) break;
       if( byte>='A' && byte<='Z' ) byte = (uint8_t)(byte + ('a' - 'A'));
     }
@@ -94,7 +94,7 @@ bloom_zone_value bloom_zone_value_of(const bloom_zone_key *key){
   return value;
 }
 
-/* -- Zones --------------------------------------------------------------------------------- */
+/* -- Zones ----------------------------------------------------------------------------------- */
 
 /* Returns how far b lies above a, as the difference of two large numbers. */
 static bloom_zone_key zone_gap(const bloom_zone_key *a, const bloom_zone_key *b){
@@ -152,7 +152,7 @@ int bloom_zone_has(const bloom_zone *zone, const bloom_zone_span *span){
   return 0;
 }
 
-/* -- Packed -------------------------------------------------------------------------------- */
+/* -- Packed ---------------------------------------------------------------------------------- */
 
 /* A row, little-endian:
 **   0   u64  checksum of the rest (bloom_entries_checksum())
@@ -232,7 +232,7 @@ int bloom_zone_row_unpack(const uint8_t *bytes, size_t num_bytes, uint64_t numbe
   return next==end;
 }
 
-/* -- Asking --------------------------------------------------------------------------------- */
+/* -- Asking ---------------------------------------------------------------------------------- */
 
 size_t bloom_zone_sort(bloom_zone_span *spans, size_t num_spans){
   size_t gap = 1, i, j, num_left = 0;

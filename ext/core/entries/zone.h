@@ -50,7 +50,7 @@ typedef enum bloom_zone_order {
   BLOOM_ZONE_BINARY, BLOOM_ZONE_NOCASE, BLOOM_ZONE_RTRIM
 } bloom_zone_order;
 
-/* -- Keys --------------------------------------------------------------------------------- */
+/* -- Keys ------------------------------------------------------------------------------------ */
 
 /* Returns the key of a REAL, which is no NaN; is_inexact: and those of the REALs next to it. */
 bloom_zone_span bloom_zone_of_number(double real, int is_inexact);
@@ -87,7 +87,7 @@ bloom_zone_value bloom_zone_value_of(const bloom_zone_key *key);
 /* Returns 1 if a span has no key. */
 int bloom_zone_is_empty(const bloom_zone_span *span);
 
-/* -- Zones --------------------------------------------------------------------------------- */
+/* -- Zones ----------------------------------------------------------------------------------- */
 
 /* The zone of no value. */
 extern const bloom_zone bloom_zone_empty;
@@ -105,7 +105,7 @@ void bloom_zone_unite(bloom_zone *zone, const bloom_zone *other);
 /* Returns 1 if one of a zone's spans includes a value's. */
 int bloom_zone_has(const bloom_zone *zone, const bloom_zone_span *span);
 
-/* -- Packed -------------------------------------------------------------------------------- */
+/* -- Packed ---------------------------------------------------------------------------------- */
 
 /* The most that a row of BLOOM_ZONES_PER_ROW zones takes. */
 #define BLOOM_ZONE_ROW_HEAD 22
@@ -120,7 +120,7 @@ size_t bloom_zone_row_pack(const bloom_zone *zones, uint64_t number, uint64_t ro
 int bloom_zone_row_unpack(const uint8_t *bytes, size_t num_bytes, uint64_t number, uint64_t rowid,
                           bloom_zone *zones);
 
-/* -- Asking --------------------------------------------------------------------------------- */
+/* -- Asking ---------------------------------------------------------------------------------- */
 
 /* Sorts spans, joins those that overlap, and leaves out empty ones.  Returns how many are left. */
 size_t bloom_zone_sort(bloom_zone_span *spans, size_t num_spans);

@@ -9,7 +9,7 @@
 #include "../debug.h"
 #include "leveldb.h"
 
-/* -- Filter blocks ---------------------------------------------------------- */
+/* -- Filter blocks --------------------------------------------------------------------------- */
 
 const uint8_t bloom_any_key_filter[BLOOM_ANY_KEY_FILTER_BYTES] = {0x00, 0x00};
 
@@ -105,7 +105,7 @@ void bloom_filter_block_add(const bloom_filter_block *block, uint8_t *bytes, siz
   bloom_leveldb_add(&filter.shape, bytes + (found.filter - block->bytes), runs);
 }
 
-/* -- Table files ------------------------------------------------------------ */
+/* -- Table files ----------------------------------------------------------------------------- */
 
 #define LDB_MAGIC_LOW  0x8b80fb57u
 #define LDB_MAGIC_HIGH 0xdb477524u

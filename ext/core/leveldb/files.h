@@ -11,7 +11,7 @@
 #include "../debug.h"
 #include "../filter.h"
 
-/* -- CRC-32C ---------------------------------------------------------------- */
+/* -- CRC-32C --------------------------------------------------------------------------------- */
 
 /* LevelDB's checksum is CRC-32C (Castagnoli), stored "masked".  Sources: RFC 3720, section 12.1 and
 ** appendix B.4 (the polynomial, test vectors); LevelDB util/crc32c.h (the mask).  This table has
@@ -43,13 +43,13 @@ static inline uint32_t bloom_crc32c_mask(uint32_t crc){
   return (crc >> 15 | crc << 17) + 0xa282ead8u;
 }
 
-/* -- Filter blocks ---------------------------------------------------------- */
+/* -- Filter blocks --------------------------------------------------------------------------- */
 
 /*
 ** Filter i is slot i: it has the keys of the data blocks that begin at file offsets i << base_lg
 ** .. ((i+1) << base_lg) - 1.  If no data block begins there, the slot is empty: it has 0 bytes and
-** contains nothing.  What a base_lg of 64 and more shifts depends on the processor, so a block of
-** such a base_lg may contain every key.
+** contains nothing.  What LevelDB's shift by a base_lg of 64 or more gives depends on the
+** processor, so a block with one may contain every key.
 ** Source: LevelDB table/filter_block.cc, doc/table_format.md.
 */
 
@@ -104,7 +104,7 @@ bloom_status bloom_filter_block_write(const uint32_t *num_keys, size_t num_slots
 void bloom_filter_block_add(const bloom_filter_block *block, uint8_t *bytes, size_t slot,
                             const bloom_hash_run *runs);
 
-/* -- Table files ------------------------------------------------------------ */
+/* -- Table files ----------------------------------------------------------------------------- */
 
 /*
 ** A handle is a block's file offset and size.  Each block is followed by a trailer: its compression

@@ -15,7 +15,7 @@ static void scalar_positions(bloom_leveldb_divisor divisor, uint32_t num_probes,
   }
 }
 
-/* -- AVX2: 8 lanes.  bloom_build() takes a tenth less time by it. --------------- */
+/* -- AVX2: 8 lanes.  bloom_build() takes a tenth less time by it. ---------------------------- */
 
 #if BLOOM_SIMD_X86
 

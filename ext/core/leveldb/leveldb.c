@@ -22,8 +22,8 @@ void bloom_leveldb_clear(const bloom_shape *shape, uint8_t *filter){
   filter[shape->num_bytes - 1] = (uint8_t)shape->num_probes;
 }
 
-/* Sets the bits of all hashes.  The lines of a batch are fetched together: in a filter that no
-** cache holds the processor waits for many at once. */
+/* Sets the bits of all hashes.  The cache lines of a batch are fetched together, so that in a large
+** filter the processor waits for many at once. */
 void bloom_leveldb_add_by(const bloom_leveldb_kernels *kernels, const bloom_shape *shape,
                           uint8_t *filter, const bloom_hash_run *runs){
   const bloom_leveldb_divisor divisor = bloom_leveldb_divisor_of(shape->num_slots);

@@ -30,7 +30,7 @@ void bloom_leveldb_clear(const bloom_shape *shape, uint8_t *filter);
 /* Adds the keys that have these hashes to a filter of this shape; shape->num_probes is 1..30. */
 void bloom_leveldb_add(const bloom_shape *shape, uint8_t *filter, const bloom_hash_run *runs);
 
-/* -- The hash --------------------------------------------------------------- */
+/* -- The hash -------------------------------------------------------------------------------- */
 
 /* Source: LevelDB util/hash.cc, Hash(); util/bloom.cc, BloomHash(). */
 #define LEVELDB_HASH_SEED       0xbc9f1d34u
@@ -67,7 +67,7 @@ static inline bloom_hash_value bloom_leveldb_hash_int64(int64_t value){
   return bloom_leveldb_hash(text, num_bytes);
 }
 
-/* -- Kernels ------------------------------------------------------------------ */
+/* -- Kernels --------------------------------------------------------------------------------- */
 
 /* The loop that is worth vector code computes the positions of the probes of many hashes. */
 

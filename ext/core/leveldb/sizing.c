@@ -11,7 +11,7 @@
 #include "../debug.h"
 #include "../numeric.h"
 
-/* -- Probe 2 ---------------------------------------------------------------- */
+/* -- Probe 2 --------------------------------------------------------------------------------- */
 
 #define HASHES 4294967296.0 /* 2^32 */
 
@@ -56,7 +56,7 @@ static inline double at_most(double number, double most){
   return number<most ? number : most;
 }
 
-/* -- The model of the rate, and of the bits that keys set ------------------- */
+/* -- The model of the rate, and of the bits that keys set ------------------------------------ */
 
 /* A rate is the mean over so many hashes: pairs of resonant ones, and others. */
 #define MAX_RESONANT_PAIRS 768
@@ -142,8 +142,8 @@ static uint32_t delta_of(const fpr_model *model, uint32_t s, uint32_t t, uint32_
   return PROBE2_STEP*s + add_mod_65537(multiply_mod_65537(t, model->residue), u);
 }
 
-/* Returns by what the rate is multiplied, to 2 %, where 3 or 5 divides num_bits: some probes keep
-** the hash modulo 3 or 5. */
+/* Returns the factor of the rate, to 2 %, where 3 or 5 divides num_bits: some probes depend on the
+** hash modulo 3 or 5. */
 static double residue_factor(uint64_t num_bits, uint32_t num_probes){
   return (num_bits%3==0 && num_probes>1 ? 1.02 + 0.25 / num_probes : 1)
       * (num_bits%5==0 && num_probes>3 ? 1.03 : 1);
@@ -169,7 +169,7 @@ static double mean_prob_all_set(const fpr_model *model){
   const uint32_t num_pairs = MAX_RESONANT_PAIRS / num_multiples * num_multiples;
   double others = 0, pairs = 0;
   uint32_t i;
-  /* Not from 0, the hash whose probes all meet. */
+  /* Not 0: all probes of hash 0 meet. */
   for(i=1; i<=NUM_OTHERS; i++){
     /* Even in both directions, however many they are [Roberts 2018: the plastic number]. */
     const uint32_t t = i * 49472u % PROBE2_STEP, s = i * 37345u % PROBE2_NUM_STEPS;
@@ -207,8 +207,8 @@ static double cycles(const bloom_shape *shape, double fill_ratio){
 
 /*
 ** Returns the probability that a key's hash equals no stored one, and resembles neither itself nor
-** a stored one.  shape->num_bits are reached bits.  Hashes that do matter in small filters, and
-** where num_bits and 2^32-1 have a large divisor in common.
+** a stored one.  shape->num_bits are reached bits.  Resemblance matters in small filters, and where
+** num_bits and 2^32-1 have a large divisor in common.
 **
 ** stay   the delta is a multiple of num_bits: all probes meet until the sum passes 2^32
 ** cycles num_bits is a small odd number times 2^a, and 2^(a-j) divides the delta: the probes
@@ -326,7 +326,7 @@ double bloom_modelled_keys(const bloom_shape *shape, uint64_t bits_set){
   return num_keys;
 }
 
-/* -- The shape, and the size for a rate -------------------------------------- */
+/* -- The shape, and the size for a rate ------------------------------------------------------ */
 
 /* The last double below 2^63, or, where size_t is smaller, the bits that fit in it. */
 #define LEVELDB_MAX_BITS (SIZE_MAX>UINT32_MAX ? 0x1.fffffffffffffp62 : ((double)SIZE_MAX - 1) * 8)
@@ -447,7 +447,7 @@ uint32_t bloom_min_bits_per_key_x10(double fpr, uint64_t num_keys, double *best_
    && (double)num_keys*(double)(least - added)>10*BLOOM_LEVELDB_MIN_BITS ){
     first = (uint32_t)(least - added);
   }
-  /* Those below the first come last: they count for the best rate alone. */
+  /* Sizes below the first come last: they count for *best_fpr alone. */
   for(i=0; i<=BLOOM_MAX_TENTH_BITS - BLOOM_MIN_TENTH_BITS; i++){
     const uint32_t bits_per_key_x10 = first + i<=BLOOM_MAX_TENTH_BITS ? first + i
         : first + i - BLOOM_MAX_TENTH_BITS + BLOOM_MIN_TENTH_BITS - 1;

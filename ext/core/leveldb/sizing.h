@@ -13,10 +13,10 @@
 ** 0..2 the times that the sum passed 2^32.  Beyond some 30,000 keys most of
 ** them are taken: probe 2 tests little, and whatever probe meets one of those
 ** positions is more likely to find its bit set.  Hashes whose probes all meet
-** them, through multiples of num_bits, are the resonances.  Less of the same:
-** probes 1, 4, 7, ... keep some of the hash modulo 3, probes 3, 8, 13, ... modulo 5, which adds
+** them, through multiples of num_bits, are the resonances.  To a lesser degree
+** probes 1, 4, 7, ... depend on the hash modulo 3, probes 3, 8, 13, ... modulo 5, which adds
 ** a few percent where num_bits is a multiple of these.  Where 257, 65537 or several of them
-** divide it, a key is one of few that have all their probes together.
+** divide it, the keys of one class modulo these have all their probes in the same positions.
 */
 #ifndef BLOOM_CORE_SIZING_H
 #define BLOOM_CORE_SIZING_H
@@ -72,10 +72,10 @@ double bloom_modelled_keys(const bloom_shape *shape, uint64_t bits_set);
 **
 ** Outliers are sizes where far more hashes resonate than where they are a tenth of a bit larger or
 ** smaller: with 16,000 to 300,000 keys every third or fourth size, beyond a million keys one in
-** thirty.  The rates of all others are known by a table, from 50 keys on to 10 % of the modelled
-** ones, but for one size in 30 with 16,000 to 120,000 keys (up to 1.35 times as much) and one in
-** 200 with others.  At most 6 % and 0.4 bits more are taken than the smallest size with that rate,
-** and about a bit more of one number of keys in a thousand.
+** thirty.  The rates of other sizes follow from a table.  From 50 keys on they are within 10 % of
+** the modelled ones, except for one size in 30 with 16,000 to 120,000 keys (up to 1.35 times as
+** much) and one in 200 with other numbers.  The size is at most 6 % and 0.4 bits above the smallest
+** one with that rate; for one number of keys in a thousand about a bit.
 */
 uint32_t bloom_min_bits_per_key_x10(double fpr, uint64_t num_keys, double *best_fpr);
 

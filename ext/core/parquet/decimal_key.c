@@ -8,7 +8,7 @@
 #include "../bytes.h"
 #include "../debug.h"
 
-/* -- The type ------------------------------------------------------------------ */
+/* -- The type -------------------------------------------------------------------------------- */
 
 /* Reads a number of one or two digits.  Returns what follows it; NULL if there is none. */
 static const char *decimal_key_read_number(const char *text, unsigned *number){
@@ -56,7 +56,7 @@ int bloom_decimal_type_read(const char *name, bloom_decimal_type *type){
   return 1;
 }
 
-/* -- Keys ---------------------------------------------------------------------- */
+/* -- Keys ------------------------------------------------------------------------------------ */
 
 /* An integer of at most max_digits digits, 38 at most. */
 typedef struct decimal_key_number {
@@ -83,7 +83,7 @@ static int decimal_key_push(decimal_key_number *number, unsigned digit){
 size_t bloom_decimal_key_of_text(const bloom_decimal_type *type, const uint8_t *text,
                                  size_t num_bytes, uint8_t key[BLOOM_DECIMAL_KEY_MAX_BYTES]){
   decimal_key_number number = {.max_digits = type->precision};
-  unsigned scale = type->scale; /* places that are to come */
+  unsigned scale = type->scale; /* digits that are to follow the point */
   int has_point = 0, has_digit = 0;
   unsigned carry = 1;
   size_t i = num_bytes>0 && (text[0]=='-' || text[0]=='+');

@@ -1,6 +1,6 @@
 /*
 ** The bytes of a DECIMAL(precision, scale) in a Parquet file: the number times 10^scale, an
-** integer of at most precision digits, as bloom_key() has them (../../FUNCTIONS.md).
+** integer of at most precision digits, as bloom_key() returns them (../../FUNCTIONS.md).
 ** Source: apache/parquet-format, LogicalTypes.md (DECIMAL).
 */
 #ifndef BLOOM_CORE_PARQUET_DECIMAL_KEY_H

@@ -12,7 +12,7 @@ static void parquet_scalar_add(uint8_t *blocks, uint64_t num_blocks, const uint6
   }
 }
 
-/* -- AVX2: a block is one vector.  bloom_build() takes 5 to 8 % less time by it. -- */
+/* -- AVX2: a block is one vector.  bloom_build() takes 5 to 8 % less time by it. ------------- */
 
 #if BLOOM_SIMD_X86
 

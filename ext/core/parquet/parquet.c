@@ -107,8 +107,9 @@ static int parquet_may_contain(const bloom_filter *filter, bloom_hash_value hash
   return bloom_split_block_may_contain(filter->bits + number*BLOOM_SPLIT_BLOCK_BYTES, hash);
 }
 
-/* -- Statistics -------------------------------------------------------------------
-**
+/* -- Statistics ------------------------------------------------------------------------------ */
+
+/*
 ** The load of a block is its number of keys.  A bit of a word is set with probability
 ** 1 - (31/32)^load, independently in each of the eight words, so the rate follows from
 ** the loads.

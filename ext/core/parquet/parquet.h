@@ -34,7 +34,7 @@ size_t bloom_parquet_put_header(uint64_t num_blocks,
 ** a block are binomially distributed, and most false positives are in the fullest blocks. */
 double bloom_parquet_modelled_fpr(uint64_t num_keys, uint64_t num_blocks);
 
-/* -- The hash --------------------------------------------------------------- */
+/* -- The hash -------------------------------------------------------------------------------- */
 
 /* Returns Parquet's hash of an INT64, XXH64 with seed 0 of its 8 bytes, little-endian; that of a
 ** byte array is bloom_xxh64().  Sources: apache/parquet-format, BloomFilter.md; xxHash,
@@ -48,7 +48,7 @@ static inline uint64_t bloom_parquet_hash_int64(int64_t key){
   return bloom_mix64(hash);
 }
 
-/* -- One block --------------------------------------------------------------- */
+/* -- One block ------------------------------------------------------------------------------- */
 
 /*
 ** A block of a split-block Bloom filter: 256 bits, of which each key sets 8.
@@ -111,7 +111,7 @@ static inline void bloom_split_block_add(uint8_t *block, uint64_t hash){
   assert( bloom_split_block_may_contain(block, hash) );
 }
 
-/* -- Kernels ------------------------------------------------------------------ */
+/* -- Kernels --------------------------------------------------------------------------------- */
 
 /* The loop that is worth vector code: adding hashes. */
 typedef struct bloom_parquet_kernels {

@@ -14,7 +14,7 @@
 #include "../size_args.h"
 #include "functions.h"
 
-/* -- bloom_build() ---------------------------------------------------------- */
+/* -- bloom_build() --------------------------------------------------------------------------- */
 
 /*
 ** Without capacity the hashes are kept until the end, and their number decides the filter's size.
@@ -172,7 +172,7 @@ void bloom_build_final(sqlite3_context *context){
   sqlite3_free(state->filter);
 }
 
-/* -- bloom_empty() ---------------------------------------------------------- */
+/* -- bloom_empty() --------------------------------------------------------------------------- */
 
 void bloom_empty(sqlite3_context *context, int num_args, sqlite3_value **args){
   const bloom_arg bits = {"bloom_empty", 2, "bits_per_key", num_args>1 ? args[1] : NULL};
@@ -191,7 +191,7 @@ void bloom_empty(sqlite3_context *context, int num_args, sqlite3_value **args){
   sqlite3_result_blob64(context, filter, shape.num_bytes, sqlite3_free);
 }
 
-/* -- bloom_add() ------------------------------------------------------------ */
+/* -- bloom_add() ----------------------------------------------------------------------------- */
 
 /* Does what bloom_filter_arg_or_fail() does, and fails, with the encoding's reason, if the filter
 ** cannot be merged with others, or, needs_add, if keys cannot be added to it. */
@@ -249,7 +249,7 @@ void bloom_add(sqlite3_context *context, int num_args, sqlite3_value **args){
   bloom_hash_queue_clear(&queue);
 }
 
-/* -- bloom_merge() ---------------------------------------------------------- */
+/* -- bloom_merge() --------------------------------------------------------------------------- */
 
 /*
 ** A filter that is NULL may have had any key, so it makes the union NULL.  The other filters are
@@ -341,7 +341,7 @@ void bloom_merge_final(sqlite3_context *context){
   sqlite3_result_blob64(context, state->bytes, state->filter.shape.num_bytes, sqlite3_free);
 }
 
-/* -- bloom_bits_per_key() --------------------------------------------------- */
+/* -- bloom_bits_per_key() -------------------------------------------------------------------- */
 
 /* The most keys that a partition should have. */
 #define DEFAULT_NUM_KEYS 20000

@@ -76,12 +76,12 @@ typedef struct row_hashes {
 
 #define TWO_63 9223372036854775808.0
 
-/* ---- Texts --------------------------------------------------------------------------- */
+/* -- Texts ----------------------------------------------------------------------------------- */
 
 #define EACH_BYTE 0x0101010101010101u
 
-/* Returns the last 1 .. 8 characters of a text; of a text with more than 3 also ones before
-** them. */
+/* Returns a word that has the last bytes of a text, all of them if there are at most 8.  Some may
+** be in it twice. */
 static inline uint64_t last_word(const uint8_t *text, size_t num_bytes){
   assert( num_bytes>0 );
   if( num_bytes>=8 ) return bloom_load64_le(text + num_bytes - 8);
@@ -144,7 +144,7 @@ static int equal_plain_text(const uint8_t *text, size_t num_bytes, uint64_t *has
   return (folded.letters & EACH_BYTE*0x80) || !bloom_bytes_may_be_number(text, num_bytes);
 }
 
-/* ---- REALs ------------------------------------------------------------------------------- */
+/* -- REALs ----------------------------------------------------------------------------------- */
 
 /* Returns 1 and sets *hash if a REAL has one hash: it is an integer, or far from any and from other
 ** cells. */
@@ -169,7 +169,7 @@ static int may_be_large_integer(double real){
   return is_large_real(real) && real>=-TWO_63 && real<=TWO_63;
 }
 
-/* ---- Values: the hashes to store them by or, is_query, to look them up by --------------- */
+/* -- Values: the hashes to store them by or, is_query, to look them up by -------------------- */
 
 /* Returns 1 and sets *hash if a value has one hash, to store it and to look it up by, as most
 ** values have: without it a row of bloom_filter() and of a look-up takes 13 to 37 % longer. */
@@ -276,7 +276,7 @@ static int equal_hashes_of(equal_kinds *kinds, int is_query, sqlite3_value *valu
   }
 }
 
-/* ---- Rows ---------------------------------------------------------------------------- */
+/* -- Rows ------------------------------------------------------------------------------------ */
 
 /* Sets *row to the hashes to store a row by in a filter of these kinds, or, is_query, to look it up
 ** by.  SQLITE_OK or SQLITE_NOMEM. */
@@ -322,7 +322,7 @@ static int hash_row(equal_kinds *kinds, int is_query, int num_keys, sqlite3_valu
   return SQLITE_OK;
 }
 
-/* ---- Building ---------------------------------------------------------------------------- */
+/* -- Building -------------------------------------------------------------------------------- */
 
 static int find_filter_shape(sqlite3_context *context, uint64_t num_hashes, bloom_shape *shape){
   return bloom_find_shape(context, (bloom_arg){.value = NULL}, &filter_size, num_hashes, shape);
@@ -376,7 +376,7 @@ void bloom_filter_inverse(sqlite3_context *context, int num_keys, sqlite3_value 
   bloom_fail_code(context, rc);
 }
 
-/* ---- Looking up ------------------------------------------------------------------------- */
+/* -- Looking up ------------------------------------------------------------------------------ */
 
 /* A handle's bytes are the kinds of its keys, then the filter. */
 static equal_kinds *kinds_of(bloom_handle *handle){

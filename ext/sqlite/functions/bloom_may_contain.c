@@ -16,7 +16,7 @@
 #include "../size_args.h"
 #include "functions.h"
 
-/* -- bloom_may_contain() ---------------------------------------------------- */
+/* -- bloom_may_contain() --------------------------------------------------------------------- */
 
 /* Leaves NULL as the result of keys of which one is NULL; fails if one is a handle, whose type is
 ** NULL, too. */
@@ -82,7 +82,7 @@ void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **a
   else sqlite3_result_int(context, filter->encoding->may_contain(filter, hash));
 }
 
-/* -- bloom_open() ----------------------------------------------------------- */
+/* -- bloom_open() ---------------------------------------------------------------------------- */
 
 /* Before 3.43 SQLite copies the BLOB of a scalar subquery for each row of the outer query, but
 ** never what a pointer value points to. */
@@ -112,7 +112,7 @@ void bloom_open(sqlite3_context *context, int num_args, sqlite3_value **args){
   }
 }
 
-/* -- bloom_tuple() ---------------------------------------------------------- */
+/* -- bloom_tuple() --------------------------------------------------------------------------- */
 
 /* Tuples up to this size are written on the stack: SQLite copies them into memory that it uses
 ** again for the next row. */
@@ -190,7 +190,7 @@ void bloom_tuple(sqlite3_context *context, int num_args, sqlite3_value **args){
   bloom_fail_code(context, rc);
 }
 
-/* -- bloom_partition() ------------------------------------------------------ */
+/* -- bloom_partition() ----------------------------------------------------------------------- */
 
 /* The more keys a filter has, the more false positives its 32-bit hashes and its double hashing add
 ** (core/leveldb/sizing.h).  In many filters of at most 20,000 keys each they add none, if the keys

@@ -14,7 +14,7 @@
 #include "../size_args.h"
 #include "functions.h"
 
-/* -- bloom_build_sets() ----------------------------------------------------- */
+/* -- bloom_build_sets() ---------------------------------------------------------------------- */
 
 /*
 ** Without capacity the largest set's number of keys decides the size, so 12 bytes a row are kept
@@ -187,9 +187,9 @@ void bloom_build_sets_final(sqlite3_context *context){
   sqlite3_free(state->file);
 }
 
-/* -- bloom_sets() ----------------------------------------------------------- */
+/* -- bloom_sets() ---------------------------------------------------------------------------- */
 
-/* Behind it come what the argument is and what was meant. */
+/* What the argument is, and a hint, follow. */
 #define NO_BLOOMFILE "bloom_sets(): argument 1 (file) must be a BloomFile, a BLOB or a handle " \
                      "from bloom_open(), not "
 
@@ -210,7 +210,6 @@ typedef struct sets_cursor {
 
 static void sets_next(bloom_tvf_cursor *cursor){
   sets_cursor *sets = (sets_cursor *)cursor;
-  uint64_t rowid;
   unsigned bit = 0;
   while( sets->bits==0 ){
     uint64_t word;
@@ -226,8 +225,7 @@ static void sets_next(bloom_tvf_cursor *cursor){
   while( !(sets->bits >> bit & 1) ) bit++;
   sets->bits &= sets->bits - 1;
   sets->set_number = (sqlite3_int64)(sets->next_byte - 1) * 8 + bit;
-  rowid = sets->first_rowid + (uint64_t)sets->set_number;
-  cursor->rowid = (sqlite3_int64)rowid;
+  cursor->rowid = (sqlite3_int64)(sets->first_rowid + (uint64_t)sets->set_number);
   cursor->has_row = 1;
 }
 

@@ -14,9 +14,10 @@
 #include "../sqlite_api.h"
 #include "../tvf.h"
 
-/* -- Scalars.  bloom_key(value, type) is bloom_typed_key(), for bloom_key is a type; with a secret
-** it is bloom_secret_key(). */
+/* -- Scalars --------------------------------------------------------------------------------- */
 
+/* bloom_key(value, type) is bloom_typed_key(), as bloom_key is a type; with a secret it is
+** bloom_secret_key(). */
 void bloom_empty(sqlite3_context *context, int num_args, sqlite3_value **args);
 void bloom_add(sqlite3_context *context, int num_args, sqlite3_value **args);
 void bloom_bits_per_key(sqlite3_context *context, int num_args, sqlite3_value **args);
@@ -27,7 +28,7 @@ void bloom_tuple(sqlite3_context *context, int num_args, sqlite3_value **args);
 void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **args);
 void bloom_open(sqlite3_context *context, int num_args, sqlite3_value **args);
 
-/* -- Aggregates; those with value and inverse are window functions, too ------- */
+/* -- Aggregates; those with value and inverse are window functions, too ---------------------- */
 
 void bloom_build_step(sqlite3_context *context, int num_args, sqlite3_value **args);
 void bloom_build_final(sqlite3_context *context);
@@ -44,7 +45,7 @@ void bloom_build_sets_final(sqlite3_context *context);
 void bloom_filter_block_build_step(sqlite3_context *context, int num_args, sqlite3_value **args);
 void bloom_filter_block_build_final(sqlite3_context *context);
 
-/* -- Table-valued functions --------------------------------------------------- */
+/* -- Table-valued functions ------------------------------------------------------------------ */
 
 extern const bloom_tvf bloom_info_tvf;
 extern const bloom_tvf bloom_filter_block_tvf;

@@ -16,7 +16,7 @@
 #include "../tvf.h"
 #include "functions.h"
 
-/* -- bloom_filter_block() and bloom_ldb() ----------------------------------- */
+/* -- bloom_filter_block() and bloom_ldb() ---------------------------------------------------- */
 
 /*
 ** Damage is read as LevelDB reads it: a filter whose offsets are impossible may contain every key,
@@ -207,7 +207,7 @@ const bloom_tvf bloom_ldb_tvf = {
   .clear = slots_clear,
 };
 
-/* -- bloom_filter_block_build() --------------------------------------------- */
+/* -- bloom_filter_block_build() -------------------------------------------------------------- */
 
 /* A row in which both arguments are NULL is skipped; a key with a NULL offset is an error.  A rate
 ** is that of each filter, by its own number of keys.  Memory: 8 bytes a key, 4 for each 2 KiB of
