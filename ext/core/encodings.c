@@ -77,20 +77,20 @@ static const bloom_encoding encoding_damaged = {
 
 void bloom_filter_read(const uint8_t *bytes, size_t num_bytes, bloom_filter *filter){
   const int first = num_bytes ? bytes[0] : BLOOM_NO_MAGIC;
-  const bloom_encoding *const *row;
-  int is_read = 0;
+  const bloom_encoding *const *row = bloom_encodings;
   assert( bytes || num_bytes==0 );
-  for(row=bloom_encodings; !is_read; row++){
-    if( row[1] && (*row)->magic!=first ) continue;
-    is_read = (*row)->read(bytes, num_bytes, filter);
-    if( !is_read && (*row)->has_header(bytes, num_bytes) ){
+  /* Encodings differ in the first byte. */
+  while( row[1] && (*row)->magic!=first ) row++;
+  if( !(*row)->read(bytes, num_bytes, filter) ){
+    if( (*row)->has_header(bytes, num_bytes) ){
       *filter = (bloom_filter){
         .encoding = &encoding_damaged,
         .bytes = bytes,
         .bits = bytes,
         .shape.num_bytes = num_bytes,
       };
-      is_read = 1;
+    }else{
+      (void)bloom_encoding_leveldb.read(bytes, num_bytes, filter);
     }
   }
   assert( filter->encoding && filter->bytes==bytes && filter->shape.num_bytes==num_bytes );
