@@ -278,11 +278,8 @@ static int candidates_narrow_by_entries(const candidates_query *query,
     if( blocks->segments && bloom_index_blocks_count(blocks)<=CANDIDATES_FEW_BLOCKS ) break;
     assert( search.condition.key>=0 );
     key = &query->index->config.keys[search.condition.key];
-    /* The configuration may be another than the plan was made by, or the layout was read by, if it
-    ** was read again since. */
-    if( bloom_index_has_hashes(key)!=(generation->keys[search.condition.key].hash_bits>0) ){
-      return SQLITE_CORRUPT_VTAB;
-    }
+    assert( bloom_index_has_hashes(key)==(generation->keys[search.condition.key].hash_bits>0) );
+    /* The configuration may be another than the plan was made by, if it was read again since. */
     if( key->is_range || (is_pattern && !key->is_like) ) return SQLITE_CORRUPT_VTAB;
     rc = bloom_index_blocks_make(&found, generation->num_spans);
     if( rc==SQLITE_OK ) rc = candidates_find(&search, query->args[number], &query->lists[number],
