@@ -58,13 +58,6 @@ static inline int bloom_vtab_hides_list(int constraint){
   return constraint>=32 && sqlite3_libversion_number()>=3038000;
 }
 
-/* Returns 1 unless the connection keeps triggers from firing. */
-static inline int bloom_db_fires_triggers(sqlite3 *db){
-  int is_on = 1;
-  (void)sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, -1, &is_on);
-  return is_on;
-}
-
 /* Returns 1 if sqlite3_interrupt() was called and the running statement must stop. */
 static inline int bloom_db_is_interrupted(sqlite3 *db){
   sqlite3_stmt *none = NULL;

@@ -357,10 +357,11 @@ static int cursor_look_up(index_cursor *cursor, sqlite3_value **args, index_form
   const index_plan *plan = &cursor->plan;
   sqlite3_value *copies[INDEX_MAX_CONDITIONS] = {NULL};
   sqlite3_value *values[INDEX_MAX_CONDITIONS] = {NULL};
+  int i, has_triggers = 1, is_free, rc = SQLITE_OK;
   /* Without triggers on t, INSERT INTO t SELECT ... FROM i writes rows while it reads. */
-  const int has_triggers = index->source.has_triggers
-    && bloom_db_fires_triggers(index->connection->db);
-  int i, is_free = !has_triggers || plan->flags & INDEX_PLAN_FREE, rc = SQLITE_OK;
+  sqlite3_db_config(index->connection->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, -1, &has_triggers);
+  has_triggers &= index->source.has_triggers;
+  is_free = !has_triggers || plan->flags & INDEX_PLAN_FREE;
   assert( is_free || (index->source.doubt==NULL && plan->num_limits==0) );
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
     if( plan->conditions[i].is_list ) rc = bloom_index_list_copy(args[i], &cursor->lists[i]);

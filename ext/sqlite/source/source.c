@@ -50,17 +50,15 @@ int bloom_source_refuse_shadow(bloom_follower follower, const char *table){
   return bloom_sql_end(row, rc);
 }
 
-/* Sets source->name to the table's name as the schema has it, and *is_strict if its CREATE TABLE
-** has STRICT behind its columns. */
-static int find_source_table(bloom_follower follower, const char *table, bloom_source *source,
-                             int *is_strict){
+/* Sets source->name to the table's name as the schema has it, and source->is_strict if its CREATE
+** TABLE has STRICT behind its columns. */
+static int find_source_table(bloom_follower follower, const char *table, bloom_source *source){
   sqlite3_stmt *row;
   const char *sql = NULL;
   int is_table = 0, is_view = 0, rc = bloom_sql_row(follower.connection, &row,
     "SELECT name, rootpage IS NOT 0, type = 'view', sql FROM \"%w\".sqlite_master"
     " WHERE type IN ('table', 'view') AND name = %Q COLLATE NOCASE", follower.schema, table);
   const int is_there = rc==SQLITE_ROW;
-  *is_strict = 0;
   if( is_there ){
     bloom_token token;
     int depth = 0;
@@ -71,8 +69,8 @@ static int find_source_table(bloom_follower follower, const char *table, bloom_s
     if( rc==SQLITE_OK ) rc = bloom_sql_column_text(row, 3, &sql);
     for(token=bloom_token_first(sql ? sql : ""); token.num_chars; token=bloom_token_after(token)){
       depth += (token.kind=='(') - (token.kind==')');
-      if( token.kind=='(' ) *is_strict = 0;
-      else if( depth==0 ) *is_strict |= bloom_token_is(token, "strict");
+      if( token.kind=='(' ) source->is_strict = 0;
+      else if( depth==0 ) source->is_strict |= bloom_token_is(token, "strict");
     }
   }
   rc = bloom_sql_end(row, rc);
@@ -88,10 +86,9 @@ static int find_source_table(bloom_follower follower, const char *table, bloom_s
 
 /* -- Columns ------------------------------------------------------------------------------ */
 
-/* Adds the column called name; NULL: SQLITE_NOMEM.  row is its row of table_xinfo, or NULL.  If it
-** is in the PRIMARY KEY, counts it in *num_keys, and sets *key to its number. */
+/* Adds the column called name; NULL: SQLITE_NOMEM.  row is its row of table_xinfo, or NULL. */
 static int add_source_column(bloom_follower follower, bloom_source *source, const char *name,
-                             sqlite3_stmt *row, int is_strict, int *num_keys, int *key){
+                             sqlite3_stmt *row){
   const char *type = NULL, *collation = NULL;
   bloom_source_column *column;
   int is_any, is_not_null = 0, is_key = 0, rc = SQLITE_NOMEM;
@@ -100,15 +97,13 @@ static int add_source_column(bloom_follower follower, bloom_source *source, cons
                                                 &is_not_null, &is_key, NULL);
   if( rc!=SQLITE_OK ) return rc;
   if( BLOOM_GROW(source->list, source->num_columns, source->max_columns) ) return SQLITE_NOMEM;
-  if( is_key ) *key = source->num_columns;
-  *num_keys += is_key;
   column = &source->list[source->num_columns++];
   /* ANY is no affinity in STRICT tables, and NUMERIC in others; the rule of no affinity serves
   ** both.  A type "" is NUMERIC, and a missing type is no affinity. */
   is_any = type==NULL || sqlite3_stricmp(type, "ANY")==0;
-  *column = (bloom_source_column){.is_not_null = is_not_null, .kind = is_any ? BLOOM_COLUMN_ANY
-                                  : bloom_column_kind_of_affinity(bloom_affinity_of(type))};
-  if( type==NULL || (is_any && is_strict) ) type = "";
+  *column = (bloom_source_column){.is_not_null = is_not_null, .is_key = is_key, .kind = is_any
+      ? BLOOM_COLUMN_ANY : bloom_column_kind_of_affinity(bloom_affinity_of(type))};
+  if( type==NULL || (is_any && source->is_strict) ) type = "";
   else if( type[0]==0 ) type = "NUMERIC";
   column->affinity = bloom_affinity_of(type);
   column->name = sqlite3_mprintf("%s", name);
@@ -123,36 +118,37 @@ static int add_source_column(bloom_follower follower, bloom_source *source, cons
 
 /* Reads the columns by PRAGMA table_xinfo; or, source->is_partial, where an authorizer refuses
 ** that, by a SELECT. */
-static int read_source_columns(bloom_follower follower, bloom_source *source, int is_strict,
-                               int *num_keys, int *key){
+static int read_source_columns(bloom_follower follower, bloom_source *source){
   sqlite3_stmt *row;
   int rc = bloom_sql_prepare(follower.connection, &row, source->is_partial
       ? "SELECT * FROM \"%w\".\"%w\"" : "PRAGMA \"%w\".table_xinfo(\"%w\")", follower.schema,
       source->name);
-  *num_keys = 0;
   if( source->is_partial ){
     int i;
     for(i=0; rc==SQLITE_OK && i<sqlite3_column_count(row); i++){
-      rc = add_source_column(follower, source, sqlite3_column_name(row, i), NULL, is_strict,
-                             num_keys, key);
+      rc = add_source_column(follower, source, sqlite3_column_name(row, i), NULL);
     }
     return bloom_sql_end(row, rc);
   }
   while( rc==SQLITE_OK && (rc = bloom_sql_step(follower.connection, row))==SQLITE_ROW ){
-    rc = add_source_column(follower, source, (const char *)sqlite3_column_text(row, 1), row,
-                           is_strict, num_keys, key);
+    rc = add_source_column(follower, source, (const char *)sqlite3_column_text(row, 1), row);
   }
   return bloom_sql_end(row, rc);
 }
 
-/* Sets source->id_column to key, the only column of the PRIMARY KEY, if that is the rowid; key is
-** -1 where there is no such column.  Sets source->id_name to what the rowid is called. */
-static int find_id(bloom_follower follower, bloom_source *source, int key){
+/* Sets source->id_column if the PRIMARY KEY is one column, and the rowid; and source->id_name to
+** what the rowid is called. */
+static int find_id(bloom_follower follower, bloom_source *source){
   static const char *const names[] = {"rowid", "_rowid_", "oid"};
   const char *name = NULL;
+  int key = 0, column, num_keys = 0;
   size_t i;
-  assert( key>=-1 && key<source->num_columns && source->id_column==-1 );
-  if( key>=0 ){
+  assert( source->id_column==-1 );
+  for(column=0; column<source->num_columns; column++){
+    if( source->list[column].is_key ) key = column;
+    num_keys += source->list[column].is_key;
+  }
+  if( num_keys==1 ){
     /* SQLite's plan tells; the declaration does not: `INTEGER PRIMARY KEY DESC` is no rowid. */
     sqlite3_stmt *row;
     const char *detail = NULL;
@@ -181,18 +177,18 @@ static int find_id(bloom_follower follower, bloom_source *source, int key){
   return source->id_name ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-int bloom_source_read(bloom_follower follower, const char *table, int is_strict,
+int bloom_source_read(bloom_follower follower, const char *table, int is_whole,
                       bloom_source *source){
-  int is_strict_type, num_keys = 0, key = -1, rc;
+  int rc;
   *source = (bloom_source){.id_column = -1};
-  rc = find_source_table(follower, table, source, &is_strict_type);
+  rc = find_source_table(follower, table, source);
   if( rc!=SQLITE_OK ) return rc;
-  rc = read_source_columns(follower, source, is_strict_type, &num_keys, &key);
-  if( !is_strict && (rc==SQLITE_AUTH || (rc==SQLITE_OK && source->num_columns==0)) ){
+  rc = read_source_columns(follower, source);
+  if( !is_whole && (rc==SQLITE_AUTH || (rc==SQLITE_OK && source->num_columns==0)) ){
     source->is_partial = 1;
-    rc = read_source_columns(follower, source, is_strict_type, &num_keys, &key);
+    rc = read_source_columns(follower, source);
   }
-  if( rc==SQLITE_OK ) rc = find_id(follower, source, num_keys==1 ? key : -1);
+  if( rc==SQLITE_OK ) rc = find_id(follower, source);
   assert( rc!=SQLITE_OK || (source->name && (source->id_column<0 || source->id_name)) );
   return rc;
 }

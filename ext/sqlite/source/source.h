@@ -15,6 +15,7 @@ typedef struct bloom_source_column {
   char affinity;        /* bloom_affinity_of() */
   bloom_column_kind kind;
   int is_not_null;      /* it is NOT NULL, or the INTEGER PRIMARY KEY */
+  int is_key;           /* it is in the PRIMARY KEY */
   int is_generated;
   int is_virtual;       /* it is generated, and not stored */
   int has_no_collation; /* set by index_connect(): the connection does not know its collation */
@@ -25,6 +26,7 @@ typedef struct bloom_source {
   bloom_source_column *list;
   int num_columns;
   size_t max_columns;
+  int is_strict;     /* it is a STRICT table */
   int is_partial;    /* an authorizer hides DEFAULTs, and which columns are generated */
   int id_column;     /* the INTEGER PRIMARY KEY; -1: the rowid is hidden, or there is none */
   char *id_name;     /* its name, or one of the rowid's that no column has; NULL: there is none */
@@ -36,9 +38,9 @@ int bloom_source_refuse_shadow(bloom_follower follower, const char *table);
 
 /* Reads a table's columns, and what its rowid is called.  SQLITE_ERROR with a message where there
 ** is no such table, or it is a view or a virtual table.  If an authorizer hides PRAGMA table_xinfo:
-** is_strict: SQLITE_AUTH; else source->is_partial is set.  The caller calls bloom_source_free() in
+** is_whole: SQLITE_AUTH; else source->is_partial is set.  The caller calls bloom_source_free() in
 ** any case. */
-int bloom_source_read(bloom_follower follower, const char *table, int is_strict,
+int bloom_source_read(bloom_follower follower, const char *table, int is_whole,
                       bloom_source *source);
 void bloom_source_free(bloom_source *source);
 
