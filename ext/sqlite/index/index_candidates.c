@@ -235,7 +235,7 @@ static int candidates_add_ids(const index_spans *spans, uint32_t block, index_in
   return rc;
 }
 
-/* Keeps of *intervals the ids of blocks. */
+/* Keeps the ids in *intervals that are in one of the blocks. */
 static int candidates_keep_blocks(const candidates_query *query,
                                   const index_generation *generation,
                                   const index_block_set *blocks, index_intervals *intervals){
@@ -375,8 +375,8 @@ static int candidates_read_changed(bloom_index *index, const index_layout *layou
   return rc==SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-/* Adds those of the ids `within` that are not merged: of changed rows, and above `covered` up to
-** `last`.  While a statement of the connection writes, its row may have an id that SQLite chose,
+/* Adds the ids in `within` of rows that are not merged: changed ones, and those above `covered`, up
+** to `last`.  While a statement of the connection writes, its row may have an id that SQLite chose,
 ** and a trigger that runs before ours may read it: `last` is added, too, and all ids above
 ** `covered`.  In a trigger before an INSERT, id -1 means that SQLite chooses, so that row -1 is not
 ** noted: it is added if rows have negative ids. */

@@ -188,7 +188,7 @@ static void conditions_set_collation(const bloom_index *index, index_condition *
   }
 }
 
-/* Sets *condition if a constraint can be answered: by entries, zones, ids, or the source. */
+/* Sets *condition and returns 1 if entries, zones, ids or the source can answer a constraint. */
 static int conditions_read(const bloom_index *index, sqlite3_index_info *info, int number,
                            index_condition *condition){
   const struct sqlite3_index_constraint constraint = info->aConstraint[number];

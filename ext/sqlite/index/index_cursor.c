@@ -317,8 +317,8 @@ static int cursor_advance(index_cursor *cursor){
 
 /* Sets the cursor's bounds, once: the ids of the source before the running statement wrote.  They
 ** are those of another open cursor if it set them in the same run, and no change was counted since.
-** A trigger's statements count their changes one by one, so that each has bounds of its own.  Of an
-** empty source they leave nothing. */
+** A trigger's statements count their changes one by one, so that each has bounds of its own.  Those
+** of an empty source have no id. */
 static int cursor_set_bounds(index_cursor *cursor){
   bloom_index *index = index_of_cursor(cursor);
   const char *id = index->columns.id_name;
