@@ -491,6 +491,34 @@ def a_filter_whose_rebuild_fails(files):
     is_certain(db, FILTER)
 
 
+@each([FILTER, "standalone", INDEX])
+def a_cleaner_deletes_from_all_tables(files, module):
+    """Writes go on, and the row's last column cures it."""
+    if module == "standalone":
+        db = files.connect()
+        execute(db, "CREATE VIRTUAL TABLE f USING bloom(capacity = 1000)", "INSERT INTO f(key) VALUES ('key7')")
+    else:
+        db = make(files, module)
+    db.close()
+    db = files.connect(load=False)
+    for table in column(db, "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' AND name NOT LIKE 'sqlite%'"):
+        db.execute('DELETE FROM "%s"' % table)
+    if module != "standalone":
+        fill(db, 100)
+    db.close()
+    db = files.connect()
+    if module == INDEX:
+        fails(db, ASKED, "f is damaged: its configuration; drop it and create it again")
+        execute(db, "DROP TABLE f", "CREATE VIRTUAL TABLE f USING bloom_index(t, k)")
+    else:
+        fails(db, "SELECT * FROM f('key7')", "f is damaged: its layout")
+        command(db, "f", "merge" if module == FILTER else "delete-all")
+    if module == "standalone":
+        expect(one(db, "SELECT count(*) FROM f('key7')"), 0)
+    else:
+        is_certain(db, module)
+
+
 def flipped_bits(files, module):
     db = make(files, module, num_rows=5000)
     if module == FILTER:
