@@ -143,8 +143,8 @@ static int hash_columns(const bloom_key_rules *rules, bloom_tuple_reader *reader
     if( parts==NULL ){
       rc = hash_read_value(reader, rule, value, &part, wanted);
     }else{
-      /* A TEXT in a column of numbers, such as '5' with a NUL, would have more hashes than one unit
-      ** has. */
+      /* A TEXT in a column of numbers, such as '9007199254740993' with a NUL, would have a third
+      ** hash, that of its text, where one unit allows 2. */
       rc = hash_value(is_query ? reader->connection->db : NULL, rule, parts[i],
                       is_query ? BLOOM_TO_LOOK_FOR
                       : is_limited && !wanted && rule.kind==BLOOM_COLUMN_NUMBER
