@@ -56,7 +56,7 @@ static inline uint64_t bloom_rotate_left64(uint64_t x, int num_bits){
   return x << num_bits | x >> (64 - num_bits);
 }
 
-/* Returns x with each bit changing all others: the last steps of XXH64, a bijection.
+/* Returns x mixed, so that each bit depends on all bits: the last steps of XXH64, a bijection.
 ** Source: xxHash, doc/xxhash_spec.md. */
 static inline uint64_t bloom_mix64(uint64_t x){
   x = (x ^ x >> 33) * 0xc2b2ae3d27d4eb4fu;

@@ -43,8 +43,8 @@ void bloom_connection_note_damage(bloom_connection *connection, uint64_t number)
 int bloom_connection_knows_damage(const bloom_connection *connection, uint64_t number);
 
 /* Returns 1 if PRAGMA integrity_check or quick_check runs on the connection.  With a shared cache
-** SQLite calls xIntegrity of any connection's object; to use a connection other than the one that
-** checks would wait for ever, as FTS5 does. */
+** SQLite calls xIntegrity of any connection's object.  A call that uses a connection other than the
+** checking one waits for ever, as FTS5's does. */
 int bloom_connection_is_checking(const bloom_connection *connection);
 
 /* -- Interrupts ------------------------------------------------------------------------------ */

@@ -14,8 +14,7 @@
 #define BLOOMFILE_BLOCK_BYTES ((size_t)512)
 #define BLOOMFILE_BLOCK_WORDS (BLOOMFILE_BLOCK_BYTES / 8)
 
-/* So many bytes of each unit, of which there may be 100, are read between looks for an
-** interrupt. */
+/* A look-up, which reads up to 100 units, looks for an interrupt after so many bytes of each. */
 #define BLOOMFILE_STOP_BYTES (128*BLOOMFILE_BLOCK_BYTES)
 
 /* -- Shape ----------------------------------------------------------------------------------- */

@@ -10,18 +10,18 @@
 ** all of them, or requires less of a text than each of them does:
 **
 **   literal     at least 3 bytes of characters in a row that are printable, or ASCII's punctuation
-**               and blanks behind \ (but \< \> \' \`).  Anything in between ends it, and so does a
-**               quantifier, which drops its character if that may be absent, or has {}
+**               and blanks behind \ (but \< \> \' \`).  Anything in between ends it.  A quantifier
+**               also ends it, and one with * ? or {} drops the character before it
 **   ^           as the first byte, or behind flags: the text begins with the literal that follows,
 **               or with those of a group.  Elsewhere it is skipped
 **   $           as the last byte: the text ends with the literal before it, or with that and a
 **               newline.  Elsewhere it is skipped
 **   skipped     . control characters, \d \w \s \b and the like, classes without [ but behind \
-**   groups      (...) (?:...) (?=...) (?<=...); one with * ? or {} requires nothing, nor does one
-**               of (?!...) (?<!...)
+**   groups      (...) (?:...) (?=...) (?<=...).  With * ? or {} they require nothing; (?!...) and
+**               (?<!...) never do
 **   flags       (?i) (?m) (?s), as the first item
-**   alternatives  multiplied out to BLOOM_REGEXP_MAX_TERMS at most.  A group with more of them
-**               requires nothing, nor does one that would make the terms too many
+**   alternatives  multiplied out to BLOOM_REGEXP_MAX_TERMS at most.  A group that has more of
+**               them, or would make more terms, requires nothing
 **
 ** A pattern with anything else requires nothing.
 */

@@ -11,7 +11,7 @@
 ** processor begins a batch while it still sets the bits of the last one. */
 #define LEVELDB_ADD_HASHES ((size_t)32)
 
-/* A filter of fewer bytes lies in a cache. */
+/* Filters of fewer bytes stay in a cache: to fetch their lines ahead gains nothing. */
 #define LEVELDB_CACHE_BYTES ((size_t)1 << 22)
 
 void bloom_leveldb_clear(const bloom_shape *shape, uint8_t *filter){
@@ -101,7 +101,7 @@ static inline uint32_t remainder_of(uint32_t probe, uint64_t reciprocal, uint64_
 }
 
 /* Probes are tested by eight before a branch: which probe decides is random, and a mispredicted
-** branch costs more than probes tested in vain. */
+** branch costs more than some needless probes. */
 static int leveldb_may_contain(const bloom_filter *filter, bloom_hash_value hash){
   const uint64_t num_bits = filter->shape.num_slots;
   const uint32_t delta = bloom_leveldb_delta((uint32_t)hash);
@@ -156,7 +156,7 @@ static void leveldb_describe(const bloom_filter *filter, int count_bits, bloom_f
   facts->bits_set = (int64_t)bits_set;
   facts->fill_ratio = (double)bits_set / (double)num_bits;
   facts->expected_fpr = 1;
-  /* With 0 probes no bits are set, so the fill says nothing about the keys; nor does a full one. */
+  /* The fill of a filter without probes, or of a full one, says nothing about its keys. */
   if( shape->num_probes==0 ) return;
   if( bits_set==num_bits ){
     facts->note = "saturated: every bit is set, so it may contain every key";

@@ -1,5 +1,5 @@
 /*
-** The model of the false positive rate; sizing.h says why the textbook's does not do.
+** The model of the false positive rate; sizing.h says why the textbook's is wrong.
 **
 ** The search for a size computes rates by a closed form, which takes bits as set independently of
 ** each other, times a factor of the table together[].  The factor hardly depends on the size, but

@@ -378,7 +378,7 @@ void bloom_filter_inverse(sqlite3_context *context, int num_keys, sqlite3_value 
 
 /* -- Looking up ------------------------------------------------------------------------------ */
 
-/* A handle's bytes are the kinds of its keys, then the filter. */
+/* Returns the kinds of a handle's keys, which stand before the filter in its bytes. */
 static equal_kinds *kinds_of(bloom_handle *handle){
   return (equal_kinds *)handle->bytes; /* two char */
 }

@@ -18,8 +18,8 @@
 
 /* -- bloom_may_contain() --------------------------------------------------------------------- */
 
-/* Leaves NULL as the result of keys of which one is NULL; fails if one is a handle, whose type is
-** NULL, too. */
+/* Leaves the result NULL, as that of keys one of which is NULL; fails if a key is a handle, whose
+** type is NULL, too. */
 static void answer_null_key(sqlite3_context *context, int num_keys, sqlite3_value **keys){
   int i;
   for(i=0; i<num_keys; i++){
@@ -84,8 +84,8 @@ void bloom_may_contain(sqlite3_context *context, int num_args, sqlite3_value **a
 
 /* -- bloom_open() ---------------------------------------------------------------------------- */
 
-/* Before 3.43 SQLite copies the BLOB of a scalar subquery for each row of the outer query, but
-** never what a pointer value points to. */
+/* Returns a handle in place of the BLOB.  Before 3.43 SQLite copies a scalar subquery's BLOB for
+** each row of the outer query, but never what a pointer value points to. */
 void bloom_open(sqlite3_context *context, int num_args, sqlite3_value **args){
   bloom_connection *connection = sqlite3_user_data(context);
   bloom_filter storage;

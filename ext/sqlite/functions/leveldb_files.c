@@ -57,9 +57,9 @@ typedef struct slots_cursor {
   const char *note;        /* of the row, static */
 } slots_cursor;
 
-/* The filters of a sound block have no more bytes together than the block.  Offsets that go back
-** and forth could make each filter as long as the block: one for which too few bytes are left is
-** replaced by a filter that may contain every key. */
+/* Goes to the next slot.  The filters of a sound block have no more bytes together than the block.
+** Offsets that go back and forth could make each filter as long as the block: one for which too few
+** bytes are left is replaced by a filter that may contain every key. */
 static void slots_next(bloom_tvf_cursor *cursor){
   slots_cursor *slots = (slots_cursor *)cursor;
   const bloom_filter_block *block = &slots->file.block;
