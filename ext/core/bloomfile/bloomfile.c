@@ -386,9 +386,8 @@ static uint32_t bloomfile_min_bits_per_key_x10(double fpr, uint64_t num_keys, do
 static uint64_t bloomfile_num_tried(const bloom_filter *file){
   const uint64_t bytes_a_hash =
       (uint64_t)bloom_bloomfile_unit_bytes(&file->shape) * file->shape.num_probes;
-  uint64_t num_hashes;
-  if( bytes_a_hash==0 ) return 1;
-  num_hashes = (BLOOMFILE_MEASURED_BYTES + 4 * (uint64_t)file->shape.num_bytes) / bytes_a_hash + 1;
+  const uint64_t num_hashes =
+      (BLOOMFILE_MEASURED_BYTES + 4 * (uint64_t)file->shape.num_bytes) / bytes_a_hash + 1;
   return num_hashes<BLOOM_FPR_SAMPLE ? num_hashes : BLOOM_FPR_SAMPLE;
 }
 
