@@ -190,6 +190,8 @@ CONFIGS = {
     "17 keys": lambda data: u32(data, 16, 17), "keys without bytes": lambda data: u32(data[:40], 16, 16), "name's length": lambda data: u32(data, 28, 2**32 - 1),
     "NUL in a name": lambda data: data[:33] + b"\0" + data[34:], "no name": lambda data: data[:28], "no source": lambda data: data[:28] + b"\7\0\0\0" + data[35:],
     "half a name": lambda data: data[:30],
+    "REGEXP without LIKE": lambda data: u32(data, 20, ord("t") | 0x800), "LIKE and RANGE": lambda data: u32(data, 24, ord("t") | 0x1100),
+    "a bit of no kind": lambda data: u32(data, 24, ord("t") | 0x2100), "the highest bit": lambda data: u32(data, 20, ord("t") | 1 << 31),
     "a column less": lambda data: u32(data, 16, 1), "a column more": lambda data: u32(data, 16, 3),
     "collation": lambda data: data.replace(b"BINARY", b"OF_OWN"),
     "no collation": lambda data: data[:-3], "a byte more": lambda data: data + b"x",

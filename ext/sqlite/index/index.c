@@ -20,18 +20,17 @@
 
 /* == The arguments ===================================================================== */
 
-/* Adds a column with what it is indexed for. */
+/* Adds a column with the kind whose words are behind it. */
 static int args_read_column(bloom_index *index, bloom_token name, index_config *config){
-  bloom_token word = bloom_token_after(name);
-  const int is_like = bloom_token_is(word, "like"), is_range = bloom_token_is(word, "range");
-  int is_regexp = 0;
+  index_key_kind kind;
   index_key *key;
-  if( is_like || is_range ) word = bloom_token_after(word);
-  if( is_like && bloom_token_is(word, "regexp") ){
-    is_regexp = 1;
-    word = bloom_token_after(word);
+  for(kind=0; kind<INDEX_NUM_KEY_KINDS; kind++){
+    const char *const *words = bloom_index_key_kinds[kind].words;
+    bloom_token word = bloom_token_after(name);
+    for(; *words && bloom_token_is(word, *words); words++) word = bloom_token_after(word);
+    if( *words==NULL && word.num_chars==0 ) break;
   }
-  if( !bloom_token_is_name(name) || word.num_chars ){
+  if( !bloom_token_is_name(name) || kind==INDEX_NUM_KEY_KINDS ){
     return BLOOM_INDEX_FAIL(index, "bloom_index: after the table come columns, each with LIKE,"
                             " LIKE REGEXP or RANGE behind it or not, not: %s", name.text);
   }
@@ -40,8 +39,7 @@ static int args_read_column(bloom_index *index, bloom_token name, index_config *
                             INDEX_MAX_KEYS);
   }
   key = &config->keys[config->num_keys++];
-  *key = (index_key){.is_like = is_like, .is_regexp = is_regexp, .is_range = is_range,
-                     .name = bloom_token_unquoted(name), .column = -1};
+  *key = (index_key){.kind = kind, .name = bloom_token_unquoted(name), .column = -1};
   return key->name ? SQLITE_OK : SQLITE_NOMEM;
 }
 
@@ -92,14 +90,15 @@ static int args_find_columns(bloom_index *index){
       return BLOOM_INDEX_FAIL(index, "bloom_index: there is no column %s in table %s",
                              key->name, config->source);
     }
-    if( key->column==index->columns.id_column && !key->is_like ){
+    if( key->column==index->columns.id_column && !index_properties_of(key)->takes_id ){
       return BLOOM_INDEX_FAIL(index,
                              "bloom_index: column %s is the INTEGER PRIMARY KEY, which finds its "
                              "row by itself", key->name);
     }
     for(j=0; j<i; j++){
-      if( config->keys[j].column==key->column && config->keys[j].is_like==key->is_like
-         && config->keys[j].is_range==key->is_range ){
+      if( config->keys[j].column==key->column
+       && sqlite3_stricmp(index_properties_of(&config->keys[j])->words[0],
+                          index_properties_of(key)->words[0])==0 ){
         return BLOOM_INDEX_FAIL(index, "bloom_index: column %s is named twice", key->name);
       }
     }

@@ -24,15 +24,6 @@
 
 /* -- Conditions --------------------------------------------------------------------------- */
 
-/* What is looked for among the blocks of a generation. */
-typedef struct candidates_search {
-  bloom_index *index;
-  const index_generation *generation;
-  index_condition condition;
-  const bloom_lists *lists;    /* of a LIKE column, else NULL */
-  const index_block_set *within; /* no other blocks matter; NULL: all may */
-} candidates_search;
-
 static int candidates_compare_tokens(const void *a, const void *b){
   const uint64_t of_a = ((const index_tokens *)a)->first, of_b = ((const index_tokens *)b)->first;
   return (of_a>of_b) - (of_a<of_b);
@@ -49,7 +40,7 @@ static void candidates_take(index_block_set *blocks, index_block_set *found){
 }
 
 /* Adds to *result the blocks that are in each range of lists; without a range sets *is_all. */
-static int candidates_find_ranges(const candidates_search *search, const bloom_lists_range *ranges,
+static int candidates_find_ranges(const index_search *search, const bloom_lists_range *ranges,
                                   size_t num_ranges, index_block_set *result, int *is_all){
   index_block_set left = {0, NULL}, found;
   uint64_t num_before = search->within ? bloom_index_blocks_count(search->within) : UINT64_MAX;
@@ -82,7 +73,7 @@ static int candidates_find_ranges(const candidates_search *search, const bloom_l
 
 /* Adds to *result the blocks that may have a text that the condition finds with a value; or sets
 ** *is_all. */
-static int candidates_find_text(const candidates_search *search, sqlite3_value *value,
+static int candidates_find_text(const index_search *search, sqlite3_value *value,
                                 index_block_set *result, int *is_all){
   const index_condition *condition = &search->condition;
   bloom_lists_range ranges[INDEX_MAX_RANGES];
@@ -108,10 +99,8 @@ static int candidates_find_text(const candidates_search *search, sqlite3_value *
   return rc;
 }
 
-/* Adds to *result the blocks that may meet the condition, with its value or those of its list; or
-** sets *is_all. */
-static int candidates_find(candidates_search *search, sqlite3_value *value, const index_list *list,
-                           index_block_set *result, int *is_all){
+int bloom_index_search(index_search *search, sqlite3_value *value, const index_list *list,
+                       index_block_set *result, int *is_all){
   bloom_index *index = search->index;
   const index_condition condition = search->condition;
   const index_key *key = &index->config.keys[condition.key];
@@ -120,9 +109,9 @@ static int candidates_find(candidates_search *search, sqlite3_value *value, cons
   index_tokens *tokens = NULL;
   size_t num_tokens = 0, max_tokens = 0, i;
   int j, rc = SQLITE_OK;
-  assert( bloom_index_has_hashes(key) ? hash_bits>0 && hash_bits<=INDEX_MAX_HASH_BITS
-          : key->is_like && hash_bits==0 );
-  if( key->is_like ){
+  assert( hash_bits<=INDEX_MAX_HASH_BITS
+          && (hash_bits>0)==index_properties_of(key)->has_hash_bits );
+  if( index_properties_of(key)->has_lists ){
     rc = bloom_index_lists_read(index, search->generation, condition.key, &search->lists);
     if( rc==SQLITE_OK ) rc = BLOOM_GROW(tokens, num_tokens, max_tokens);
     if( rc==SQLITE_OK ) tokens[num_tokens++] = (index_tokens){bloom_lists_any(search->lists), 1};
@@ -134,18 +123,22 @@ static int candidates_find(candidates_search *search, sqlite3_value *value, cons
      && bloom_db_is_interrupted(index->connection->db) ) rc = SQLITE_INTERRUPT;
     if( rc==SQLITE_OK && condition.is_list ) rc = bloom_index_value_copy(list->values[i], &copy);
     if( condition.is_list ) value = copy;
-    if( rc==SQLITE_OK && key->is_like ){
-      rc = candidates_find_text(search, value, result, is_all);
-    }else if( rc==SQLITE_OK ){
-      rc = bloom_hashes_of_value(index->connection->db, key->equality, value, condition.is_literal
-                                 ? BLOOM_TO_LOOK_FOR_LITERAL : BLOOM_TO_LOOK_FOR, &hashes);
-      if( rc==SQLITE_OK ) rc = bloom_grow(&tokens, num_tokens + (size_t)hashes.num_hashes,
-                                          &max_tokens, sizeof(*tokens));
-      if( rc==SQLITE_OK ) *is_all |= hashes.is_maybe;
-      for(j=0; rc==SQLITE_OK && j<hashes.num_hashes; j++){
-        assert( num_tokens<max_tokens );
-        tokens[num_tokens++] = (index_tokens){hashes.hashes[j] >> (64 - hash_bits), 1};
-      }
+    if( rc==SQLITE_OK ) switch( key->kind ){
+      case INDEX_KEY_HASHES:
+        rc = bloom_hashes_of_value(index->connection->db, key->equality, value, condition.is_literal
+                                   ? BLOOM_TO_LOOK_FOR_LITERAL : BLOOM_TO_LOOK_FOR, &hashes);
+        if( rc==SQLITE_OK ) rc = bloom_grow(&tokens, num_tokens + (size_t)hashes.num_hashes,
+                                            &max_tokens, sizeof(*tokens));
+        if( rc==SQLITE_OK ) *is_all |= hashes.is_maybe;
+        for(j=0; rc==SQLITE_OK && j<hashes.num_hashes; j++){
+          assert( num_tokens<max_tokens );
+          tokens[num_tokens++] = (index_tokens){hashes.hashes[j] >> (64 - hash_bits), 1};
+        }
+        break;
+      case INDEX_KEY_TEXTS: case INDEX_KEY_REGEXP:
+        rc = candidates_find_text(search, value, result, is_all);
+        break;
+      case INDEX_KEY_ZONES: rc = SQLITE_CORRUPT_VTAB;
     }
     sqlite3_value_free(copy);
   }
@@ -268,9 +261,9 @@ static int candidates_narrow_by_entries(const candidates_query *query,
   for(i=0; i<2*plan->num_conditions && rc==SQLITE_OK; i++){
     const int number = i % plan->num_conditions;
     const int is_pattern = index_is_pattern(plan->conditions[number].kind);
-    candidates_search search = {.index = query->index, .generation = generation,
-                                .condition = plan->conditions[number],
-                                .within = blocks->segments ? blocks : NULL};
+    index_search search = {.index = query->index, .generation = generation,
+                           .condition = plan->conditions[number],
+                           .within = blocks->segments ? blocks : NULL};
     const index_key *key;
     index_block_set found;
     int is_all = 0;
@@ -278,12 +271,11 @@ static int candidates_narrow_by_entries(const candidates_query *query,
     if( blocks->segments && bloom_index_blocks_count(blocks)<=CANDIDATES_FEW_BLOCKS ) break;
     assert( search.condition.key>=0 );
     key = &query->index->config.keys[search.condition.key];
-    assert( bloom_index_has_hashes(key)==(generation->keys[search.condition.key].hash_bits>0) );
     /* The configuration may be another than the plan was made by, if it was read again since. */
-    if( key->is_range || (is_pattern && !key->is_like) ) return SQLITE_CORRUPT_VTAB;
+    if( !index_serves(key, index_group_of(search.condition.kind)) ) return SQLITE_CORRUPT_VTAB;
     rc = bloom_index_blocks_make(&found, generation->num_spans);
-    if( rc==SQLITE_OK ) rc = candidates_find(&search, query->args[number], &query->lists[number],
-                                             &found, &is_all);
+    if( rc==SQLITE_OK ) rc = bloom_index_search(&search, query->args[number],
+                                                &query->lists[number], &found, &is_all);
     if( rc==SQLITE_OK && !is_all ) candidates_take(blocks, &found);
     bloom_index_blocks_free(&found);
   }
@@ -310,8 +302,7 @@ static int candidates_narrow_generation(const candidates_query *query,
     index_block_set found = {0, NULL};
     for(j=0; tests[j].key!=key; j++){}
     if( j<i ) continue; /* all tests of a column are asked together */
-    rc = index->config.keys[key].is_range ? bloom_index_blocks_make(&found, generation->num_spans)
-      : SQLITE_CORRUPT_VTAB;
+    rc = bloom_index_blocks_make(&found, generation->num_spans);
     if( rc==SQLITE_OK ) rc = bloom_index_zones_look_up(index, generation, key, tests,
                                                        query->num_tests, blocks.segments ? &blocks
                                                        : NULL, &found);

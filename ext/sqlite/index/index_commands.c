@@ -15,9 +15,8 @@ int bloom_index_reset(bloom_index *index){
   sqlite3_randomness(sizeof(layout->number), &layout->number);
   layout->generations[0].spans_hash = bloom_mix64(layout->number);
   for(i=0; i<index->config.num_keys; i++){
-    if( bloom_index_has_hashes(&index->config.keys[i]) ){
-      layout->generations[0].keys[i].hash_bits = INDEX_MIN_HASH_BITS;
-    }
+    const int has_hash_bits = index_properties_of(&index->config.keys[i])->has_hash_bits;
+    layout->generations[0].keys[i].hash_bits = has_hash_bits ? INDEX_MIN_HASH_BITS : 0;
   }
   rc = bloom_index_state_insert(index);
   if( rc==SQLITE_OK ) rc = bloom_index_layout_write(index, layout);
@@ -28,7 +27,7 @@ int bloom_index_reset(bloom_index *index){
                                          index->schema, index->name);
   for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
     rc = bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_%s%d\"", index->schema,
-                       index->name, bloom_index_table_suffix(&index->config.keys[i]), i + 1);
+                       index->name, index_properties_of(&index->config.keys[i])->suffix, i + 1);
   }
   sqlite3_free(layout);
   return rc;
@@ -192,32 +191,26 @@ static int index_check_say_missing(const index_checker *checker, sqlite3_int64 i
 static int index_check_find_row(index_checker *checker, const index_generation *generation,
                                 index_spans *spans, uint32_t block){
   bloom_index *index = checker->index;
-  const index_key *column = &index->config.keys[checker->key];
-  const uint32_t hash_bits = generation->keys[checker->key].hash_bits;
+  index_search search = {.index = index, .generation = generation,
+                         .condition = {.kind = INDEX_EQ, .key = checker->key}};
   sqlite3_stmt *rows = checker->rows_of_block;
   uint32_t its_block;
-  int i, is_found = 1, rc = SQLITE_OK;
-  assert( column->is_like || hash_bits>0 );
+  int is_found = 1, rc = SQLITE_OK;
   sqlite3_bind_int64(rows, 1, bloom_index_block_first(spans, block));
   sqlite3_bind_int64(rows, 2, bloom_index_block_last(spans, block));
   while( rc==SQLITE_OK && is_found
         && (rc = bloom_sql_step(index->connection, rows))==SQLITE_ROW ){
-    bloom_key_hashes hashes = {0};
     index_block_set found;
+    int is_all = 0;
     rc = SQLITE_OK;
     if( !bloom_index_spans_has(spans, sqlite3_column_int64(rows, 0), &its_block)
      || its_block!=block ) continue;
     rc = bloom_index_blocks_make(&found, generation->num_spans);
-    if( rc==SQLITE_OK && !column->is_like ){
-      rc = bloom_hashes_of_value(index->connection->db, column->equality,
-                                 sqlite3_column_value(rows, checker->key + 1), BLOOM_TO_LOOK_FOR,
-                                 &hashes);
+    if( rc==SQLITE_OK && !index_properties_of(&index->config.keys[checker->key])->has_lists ){
+      rc = bloom_index_search(&search, sqlite3_column_value(rows, checker->key + 1), NULL, &found,
+                              &is_all);
     }
-    for(i=0; i<hashes.num_hashes && rc==SQLITE_OK; i++){
-      const index_tokens token = {hashes.hashes[i] >> (64 - hash_bits), 1};
-      rc = bloom_index_look_up(index, generation, checker->key, &token, 1, NULL, &found);
-    }
-    is_found = rc==SQLITE_OK && bloom_index_blocks_next(&found, block)==block;
+    is_found = is_all || (rc==SQLITE_OK && bloom_index_blocks_next(&found, block)==block);
     bloom_index_blocks_free(&found);
   }
   if( rc==SQLITE_OK && !is_found ){
@@ -262,17 +255,12 @@ static int index_check_column(index_checker *checker, int number){
   const index_layout *layout = checker->layout;
   const index_generation *generation = &layout->generations[number];
   const index_interval own = bloom_index_ids_of_generation(layout, number);
-  const int is_range = index->config.keys[checker->key].is_range;
-  index_zone_merge *zones = NULL;
   index_pairs pairs = {.num_listed = 0};
   index_spans *spans;
   uint32_t block;
   int rc = bloom_index_spans_read(index, layout, generation, &spans);
   assert( number<layout->num_generations && *checker->finding==NULL );
-  if( rc==SQLITE_OK ){
-    rc = is_range ? bloom_index_zones_start(index, generation, checker->key, &zones)
-      : bloom_index_pairs_start(&pairs, index, generation, checker->key);
-  }
+  if( rc==SQLITE_OK ) rc = bloom_index_pairs_start(&pairs, index, generation, checker->key);
   sqlite3_bind_int64(checker->rows, 1, own.first);
   sqlite3_bind_int64(checker->rows, 2, own.last<layout->covered ? own.last : layout->covered);
   while( rc==SQLITE_OK && *checker->finding==NULL
@@ -283,12 +271,9 @@ static int index_check_column(index_checker *checker, int number){
     rc = bloom_index_spans_add(spans, id, &block);
     /* A span that is added is in memory alone. */
     is_found = spans->num_spans==generation->num_spans;
-    if( rc==SQLITE_OK && is_found ){
-      rc = is_range ? bloom_index_zones_check(zones, block, value, &is_found)
-        : bloom_index_pairs_add(&pairs, block, value);
-    }
+    if( rc==SQLITE_OK && is_found ) rc = bloom_index_pairs_add(&pairs, block, value, &is_found);
     if( rc==SQLITE_OK && !is_found ){
-      rc = index_check_say_missing(checker, id, is_range ? "the zones of " : "");
+      rc = index_check_say_missing(checker, id, pairs.zones ? "the zones of " : "");
     }
     if( rc==SQLITE_OK && bloom_index_pairs_bytes(&pairs)>=INDEX_MAX_BYTES ){
       rc = index_check_pairs(checker, generation, spans, &pairs);
@@ -296,7 +281,6 @@ static int index_check_column(index_checker *checker, int number){
   }
   if( rc==SQLITE_DONE ) rc = index_check_pairs(checker, generation, spans, &pairs);
   sqlite3_reset(checker->rows);
-  sqlite3_free(zones);
   bloom_index_pairs_free(&pairs);
   return rc;
 }

@@ -145,24 +145,17 @@ static int conditions_is_end(bloom_index *index, sqlite3_index_info *info, const
 ** a collation. */
 static int conditions_does_serve(const index_key *key, const index_condition *condition,
                                  const char *collation){
+  const index_group group = index_group_of(condition->kind);
   bloom_collation known;
   assert( !condition->is_on_id && condition->column==key->column && !key->doubt );
-  switch( index_group_of(condition->kind) ){
-    /* By any kind of entries or zones; it must find no more than the key's collation does. */
-    case INDEX_EQUALITY:
-      return bloom_collation_named(collation, &known)
-        && (known==BLOOM_COLLATION_BINARY || known==key->equality.collation);
-    case INDEX_RANGE: /* ends of LIKE compare by NOCASE */
-      return key->is_range
-        && (sqlite3_stricmp(key->collation, collation)==0
-            || (sqlite3_stricmp(key->collation, "BINARY")==0
-                && sqlite3_stricmp(condition->collation, "NOCASE")==0));
-    case INDEX_NULL_TEST: return key->is_range;
-    case INDEX_PATTERN: return key->is_like;
-    case INDEX_EXPRESSION: return key->is_regexp;
-    case INDEX_DIFFERENCE: break;
-  }
-  return 0;
+  if( !index_serves(key, group) ) return 0;
+  /* It must find no more than the key's collation does. */
+  if( group==INDEX_EQUALITY ) return bloom_collation_named(collation, &known)
+    && (known==BLOOM_COLLATION_BINARY || known==key->equality.collation);
+  /* Ends of LIKE compare by NOCASE. */
+  return group!=INDEX_RANGE || sqlite3_stricmp(key->collation, collation)==0
+    || (sqlite3_stricmp(key->collation, "BINARY")==0
+        && sqlite3_stricmp(condition->collation, "NOCASE")==0);
 }
 
 /* Sets how the source compares where SQLite names a collation: by the column's own, which finds at
@@ -204,13 +197,15 @@ static int conditions_read(const bloom_index *index, sqlite3_index_info *info, i
   conditions_set_collation(index, condition, info, number);
   collation = sqlite3_vtab_collation(info, number);
   for(i=0; i<index->config.num_keys && !condition->is_on_id; i++){
-    const index_key *key = &index->config.keys[i];
+    const index_key *keys = index->config.keys, *key = &keys[i];
     if( key->column!=condition->column || key->doubt
      || !conditions_does_serve(key, condition, collation) ) continue;
-    /* A whole text has its grams, too; tokens of values tell more. */
-    if( key->is_range ) condition->zone = i;
-    else if( condition->key<0 || key->is_like==index_is_pattern(condition->kind) ){
-      condition->key = i;
+    switch( key->kind ){
+      case INDEX_KEY_HASHES: case INDEX_KEY_TEXTS: case INDEX_KEY_REGEXP:
+        /* A whole text has its grams, too; tokens of values tell more. */
+        if( condition->key<0 || key->kind<keys[condition->key].kind ) condition->key = i;
+        break;
+      case INDEX_KEY_ZONES: condition->zone = i;
     }
   }
   /* Up to 3.44 these leak out of the ON clauses of outer joins; in 3.52 they do not. */

@@ -37,11 +37,19 @@ static int state_write(bloom_record *record, bloom_index *index, const char *for
 #define CONFIG_MAGIC        0x33434942u
 #define CONFIG_MAGIC_OF_1_2 0x32434942u
 #define CONFIG_AFFINITY     0xffu
-#define CONFIG_IS_LIKE      0x100u
 #define CONFIG_IS_VIRTUAL   0x200u
 #define CONFIG_IS_GONE      0x400u
-#define CONFIG_IS_REGEXP    0x800u
-#define CONFIG_IS_RANGE     0x1000u
+#define CONFIG_KIND         (~(CONFIG_AFFINITY | CONFIG_IS_VIRTUAL | CONFIG_IS_GONE))
+
+/* Words, bits, groups; hash_bits, lists, any collation, id, types; suffix. */
+const index_key_properties bloom_index_key_kinds[INDEX_NUM_KEY_KINDS] = {
+  [INDEX_KEY_HASHES] = {{NULL}, 0, INDEX_EQUALITY, 1, 0, 0, 0, 0, "entries"},
+  [INDEX_KEY_TEXTS] = {{"LIKE"}, 0x100, INDEX_EQUALITY | INDEX_PATTERN, 0, 1, 1, 1, 1, "entries"},
+  [INDEX_KEY_REGEXP] = {{"LIKE", "REGEXP"}, 0x900, INDEX_EQUALITY | INDEX_PATTERN
+                        | INDEX_EXPRESSION, 0, 1, 1, 1, 1, "entries"},
+  [INDEX_KEY_ZONES] = {{"RANGE"}, 0x1000,
+                       INDEX_EQUALITY | INDEX_RANGE | INDEX_NULL_TEST, 0, 0, 0, 0, 0, "zones"},
+};
 
 void bloom_index_config_free(index_config *config){
   int i;
@@ -55,12 +63,12 @@ void bloom_index_config_free(index_config *config){
 
 /* -- The indexed columns ---------------------------------------------------------------- */
 
-/* Sets key->equality by affinity and collation.  Returns 0 if the column's values have hashes that
-** cannot follow the collation. */
+/* Sets key->equality.  Returns 0 if the column cannot be indexed by its kind and collation. */
 static int config_set_equality(index_key *key){
   assert( key->collation );
   key->equality.kind = bloom_column_kind_of_affinity(key->affinity);
-  return bloom_collation_named(key->collation, &key->equality.collation) || key->is_like;
+  return bloom_collation_named(key->collation, &key->equality.collation)
+    || index_properties_of(key)->takes_any_collation;
 }
 
 int bloom_index_config_renew(bloom_index *index){
@@ -110,17 +118,16 @@ static void config_record(bloom_record *record, bloom_index *index){
   if( is_read ) index->is_of_1_2 = magic==CONFIG_MAGIC_OF_1_2;
   for(i=0; i<config->num_keys; i++){
     index_key *key = &config->keys[i];
-    uint32_t flags = (uint32_t)(unsigned char)key->affinity
-        | (key->is_like ? CONFIG_IS_LIKE : 0) | (key->is_virtual ? CONFIG_IS_VIRTUAL : 0)
-        | (key->is_gone ? CONFIG_IS_GONE : 0) | (key->is_regexp ? CONFIG_IS_REGEXP : 0)
-        | (key->is_range ? CONFIG_IS_RANGE : 0);
+    uint32_t flags = (uint32_t)(unsigned char)key->affinity | index_properties_of(key)->bits
+        | (key->is_virtual ? CONFIG_IS_VIRTUAL : 0) | (key->is_gone ? CONFIG_IS_GONE : 0);
     bloom_record_u32(record, &flags, 0, UINT32_MAX);
     if( is_read ) *key = (index_key){
-        .affinity = (char)(flags & CONFIG_AFFINITY), .is_like = (flags & CONFIG_IS_LIKE)!=0,
-        .is_virtual = (flags & CONFIG_IS_VIRTUAL)!=0, .is_gone = (flags & CONFIG_IS_GONE)!=0,
-        .is_regexp = (flags & CONFIG_IS_REGEXP)!=0, .is_range = (flags & CONFIG_IS_RANGE)!=0,
-        .column = -1
+        .affinity = (char)(flags & CONFIG_AFFINITY), .column = -1,
+        .is_virtual = (flags & CONFIG_IS_VIRTUAL)!=0, .is_gone = (flags & CONFIG_IS_GONE)!=0
       };
+    while( is_read && index_properties_of(key)->bits!=(flags & CONFIG_KIND)
+          && key->kind<INDEX_NUM_KEY_KINDS - 1 ) key->kind++;
+    bloom_record_expect(record, index_properties_of(key)->bits==(flags & CONFIG_KIND));
   }
   bloom_record_text(record, &config->source);
   for(i=0; i<config->num_keys && record->rc==SQLITE_OK; i++){
@@ -215,7 +222,7 @@ static void layout_record_key(bloom_record *record, const index_key *key,
   bloom_record_u32(record, &of_key->hash_bits, 0, INDEX_MAX_HASH_BITS);
   bloom_record_u32(record, &of_key->num_runs, 0, INDEX_ROOM_RUNS);
   bloom_record_u64(record, &of_key->number);
-  bloom_record_expect(record, (of_key->hash_bits>0)==bloom_index_has_hashes(key));
+  bloom_record_expect(record, (of_key->hash_bits>0)==index_properties_of(key)->has_hash_bits);
   for(i=0; i<of_key->num_runs && record->rc==SQLITE_OK; i++){
     index_run *run = &of_key->runs[i];
     int role = (int)run->role;

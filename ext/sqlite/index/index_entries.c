@@ -279,7 +279,7 @@ int bloom_index_run_seek(index_run_reader *reader, const index_run *run, uint64_
 
 int bloom_index_run_delete(bloom_index *index, int key, uint32_t slot, uint64_t first,
                            uint64_t last){
-  assert( key>=0 && key<index->config.num_keys && !index->config.keys[key].is_range );
+  assert( key>=0 && key<index->config.num_keys && index->config.keys[key].kind!=INDEX_KEY_ZONES );
   assert( slot<INDEX_NUM_SLOTS && first<=last && last<=INDEX_LAST_LIST );
   return bloom_sql_run(index->connection, "DELETE FROM \"%w\".\"%w_entries%d\" WHERE rowid BETWEEN"
                        " %lld AND %lld", index->schema, index->name, key + 1,
@@ -369,7 +369,7 @@ static uint64_t run_count_row(const run_writer *writer, size_t num_bytes, uint64
 /* Writes the row at hand, which has a list. */
 static int run_write_row(run_writer *writer, int is_last){
   const index_column *column = writer->column;
-  const index_config *config = &column->index->config;
+  const index_key_layout *keys = column->layout->generations[0].keys;
   index_run *run = writer->run;
   uint64_t rowid;
   const size_t num_bytes = bloom_entries_writer_finish(&writer->entries, run->number, run->slot,
@@ -381,7 +381,7 @@ static int run_write_row(run_writer *writer, int is_last){
   run->last = rowid & BLOOM_ENTRIES_ID_MASK;
   run->num_pairs += writer->num_pairs;
   writer->num_pairs = 0;
-  for(i=0; i<config->num_keys; i++) num_columns += bloom_index_has_hashes(&config->keys[i]) ? 1 : 0;
+  for(i=0; i<column->index->config.num_keys; i++) num_columns += keys[i].hash_bits>0 ? 1 : 0;
   if( is_last && run->num_rows==0 && column->row
    && num_bytes*num_columns<=INDEX_LAYOUT_ROW_BYTES ){
     memcpy(column->row, writer->bytes, num_bytes);
@@ -560,7 +560,7 @@ int bloom_index_look_up(bloom_index *index, const index_generation *generation, 
   uint32_t i;
   size_t j;
   int rc = SQLITE_OK;
-  assert( key>=0 && key<index->config.num_keys && !index->config.keys[key].is_range );
+  assert( key>=0 && key<index->config.num_keys && index->config.keys[key].kind!=INDEX_KEY_ZONES );
   if( reader==NULL ) return SQLITE_NOMEM;
   *reader = (index_run_reader){.index = index, .of_key = of_key, .key = key};
   for(i=0; i<of_key->num_runs && rc==SQLITE_OK; i++){

@@ -204,7 +204,7 @@ static int info_read_source(info_cursor *info, bloom_index *index){
     info_set(info, COLUMN_BYTES, 4096*num_rows);
     for(i=-1; i<index->config.num_keys && rc==SQLITE_OK; i++){
       sqlite3_int64 num_bytes = 0;
-      if( i>=0 && !index->config.keys[i].is_range ) continue;
+      if( i>=0 && index->config.keys[i].kind!=INDEX_KEY_ZONES ) continue;
       rc = bloom_sql_integer(connection, &num_bytes, i<0
           ? "SELECT sum(length(t.data)) FROM \"%w\".\"%w_spans\" AS t"
           : "SELECT sum(length(t.data)) FROM \"%w\".\"%w_zones%d\" AS t", schema, name, i + 1);

@@ -12,28 +12,41 @@
 
 #define INDEX_MAX_KEYS 16
 
-/*
-** A column that is indexed: what the configuration says of it, and where it is in the source now.
-**
-** What a new kind of token or zone needs, in the order in which it is met:
-**
-**   CREATE    a flag here; its word in args_read_column(); its bit, any collation, and what may be
-**             indexed twice or by id: config_record(), config_set_equality(),
-**             args_find_columns().  bloom_index_has_hashes() must be true if tokens have
-**             hash_bits, else bloom_index_choose() gives it lists, or it has a table of its own:
-**             bloom_index_table_suffix()
-**   triggers  if it tells values apart that `IS NOT` does not: triggers_is_changed()
-**   a merge   bloom_index_pairs_add(); where look-ups find a row by other tokens than those:
-**             index_check_find_row()
-**   a query   conditions_does_serve(), in which every kind serves `=` unless it says no;
-**             conditions_read() prefers one of several; bloom_index_like_read_literal() drops a
-**             pattern without grams; candidates_narrow_by_entries() refuses one for a column
-**             without lists; candidates_find() looks for the tokens
-*/
+/* What a condition asks for: bits.  The last two are functions, which the application may have
+** replaced: LIKE and GLOB, and REGEXP. */
+typedef enum index_group {
+  INDEX_EQUALITY = 1, INDEX_RANGE = 2, INDEX_DIFFERENCE = 4, INDEX_NULL_TEST = 8,
+  INDEX_PATTERN = 16, INDEX_EXPRESSION = 32
+} index_group;
+
+/* What a column is indexed by.  Of several kinds of entries that serve a condition the first one
+** leaves the fewest blocks. */
+typedef enum index_key_kind {
+  INDEX_KEY_HASHES, /* entries of its values */
+  INDEX_KEY_TEXTS,  /* entries of the pieces of its texts, up to a NUL */
+  INDEX_KEY_REGEXP, /* and of those behind it */
+  INDEX_KEY_ZONES   /* least and greatest values */
+} index_key_kind;
+#define INDEX_NUM_KEY_KINDS (INDEX_KEY_ZONES + 1)
+
+/* A row of bloom_index_key_kinds[].  What else a kind needs is a `case` of each `switch` on kinds:
+** none has a default, so that compilers name those that lack it. */
+typedef struct index_key_properties {
+  const char *words[3];    /* behind the column in CREATE, which names it once with the first one */
+  uint32_t bits;           /* of the configuration */
+  uint32_t groups;         /* of conditions that it serves: index_group */
+  int has_hash_bits;       /* its tokens are bits of hashes */
+  int has_lists;           /* its tokens are lists, which bloom_index_choose() chooses */
+  int takes_any_collation; /* else built-in ones alone */
+  int takes_id;            /* the INTEGER PRIMARY KEY can be indexed by it */
+  int sees_types;          /* it tells 1 from 1.0, which `IS NOT` does not */
+  const char *suffix;      /* of its table: NAME_, this, and the column's number from 1 */
+} index_key_properties;
+extern const index_key_properties bloom_index_key_kinds[INDEX_NUM_KEY_KINDS];
+
+/* A column that is indexed: what the configuration says of it, and where it is in the source. */
 typedef struct index_key {
-  int is_like;   /* its tokens are lists of text, for LIKE and GLOB; else hashes, for = */
-  int is_regexp; /* they serve REGEXP, too, and the text goes on behind a NUL */
-  int is_range;  /* it has zones in place of entries: index_zones.c */
+  index_key_kind kind;
   /* What the column was when it was merged first; ALTER TABLE may have changed it since. */
   char *name;
   char *collation;
@@ -162,9 +175,13 @@ typedef struct bloom_index {
   struct index_lists_kept *lists[INDEX_MAX_KEYS][2];
 } bloom_index;
 
-/* Returns 1 if a column's tokens are hashes, as those of values for `=`, and so have hash_bits. */
-static inline int bloom_index_has_hashes(const index_key *key){
-  return !key->is_like && !key->is_range;
+static inline const index_key_properties *index_properties_of(const index_key *key){
+  return &bloom_index_key_kinds[key->kind];
+}
+
+/* Returns 1 if a column's entries or zones serve conditions of a group. */
+static inline int index_serves(const index_key *key, index_group group){
+  return (index_properties_of(key)->groups & group)!=0;
 }
 
 /* Returns the table by SQLite's pointer to its base, without a cast that compilers warn of. */

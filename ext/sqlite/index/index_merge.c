@@ -28,7 +28,6 @@
 /* One column of a generation. */
 typedef struct merge_key {
   index_pairs pairs;
-  index_zone_merge *zones;  /* of a RANGE column, which has no entries; else NULL */
   uint64_t num_written;     /* entries that the merge wrote */
   uint8_t *row;             /* room for the row of its run in the layout; of texts and zones NULL */
 } merge_key;
@@ -68,7 +67,10 @@ static int merge_flush_key(index_merge_state *merge, int generation, int number,
   index_run *run;
   int is_finished, rc = SQLITE_OK;
   assert( of->spans->num_spans>=merge->layout.generations[generation].num_spans );
-  if( key->zones ) return bloom_index_zones_write(key->zones);
+  switch( merge->index->config.keys[number].kind ){
+    case INDEX_KEY_HASHES: case INDEX_KEY_TEXTS: case INDEX_KEY_REGEXP: break;
+    case INDEX_KEY_ZONES: return bloom_index_zones_write(key->pairs.zones);
+  }
   if( bloom_index_pairs_bytes(&key->pairs)==0 ) return SQLITE_OK;
   if( in_layout>=0 ){
     /* Its entries become part of the new run. */
@@ -118,9 +120,7 @@ static int merge_add_entries(index_merge_state *merge, int generation, uint32_t 
   for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
     merge_key *key = &of->keys[i];
     const size_t before = bloom_index_pairs_bytes(&key->pairs);
-    sqlite3_value *value = sqlite3_column_value(row, i + 1);
-    rc = key->zones ? bloom_index_zones_add(key->zones, block, value)
-      : bloom_index_pairs_add(&key->pairs, block, value);
+    rc = bloom_index_pairs_add(&key->pairs, block, sqlite3_column_value(row, i + 1), NULL);
     merge->num_bytes += bloom_index_pairs_bytes(&key->pairs) - before;
   }
   if( rc==SQLITE_OK && merge->num_bytes>=INDEX_MAX_BYTES ) rc = merge_flush(merge, 0);
@@ -302,23 +302,19 @@ static int merge_open_generation(index_merge_state *merge, int number, const ind
   assert( number==0 || generation->place!=merge->layout.generations[0].place );
   rc = bloom_index_spans_read(index, &merge->layout, generation, &of->spans);
   for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
-    const int has_hashes = bloom_index_has_hashes(&index->config.keys[i]);
     index_key_layout *of_key = &generation->keys[i];
     merge_key *key = &of->keys[i];
-    assert( choice==NULL || (choice->lists[i]!=NULL)==index->config.keys[i].is_like );
+    assert( choice==NULL || (choice->lists[i]!=NULL)
+                            ==index_properties_of(&index->config.keys[i])->has_lists );
     if( choice && choice->lists[i] ){
       rc = bloom_index_lists_write(index, generation, i, choice->lists[i]);
-    }else if( choice && has_hashes ){
+    }else if( choice && index_properties_of(&index->config.keys[i])->has_hash_bits ){
       of_key->hash_bits = choice->hash_bits;
     }else if( choice ){
       sqlite3_randomness(sizeof(of_key->number), &of_key->number);
     }
-    if( rc==SQLITE_OK ){
-      rc = index->config.keys[i].is_range
-        ? bloom_index_zones_start(index, generation, i, &key->zones)
-        : bloom_index_pairs_start(&key->pairs, index, generation, i);
-    }
-    if( rc==SQLITE_OK && has_hashes ){
+    if( rc==SQLITE_OK ) rc = bloom_index_pairs_start(&key->pairs, index, generation, i);
+    if( rc==SQLITE_OK && of_key->hash_bits>0 ){
       const int in_layout = bloom_index_run_find(of_key, INDEX_RUN_IN_LAYOUT);
       index_run *run = in_layout>=0 ? &of_key->runs[in_layout] : NULL;
       key->row = sqlite3_malloc64(BLOOM_ENTRIES_ROW_BYTES);
@@ -349,10 +345,13 @@ static int merge_finish(index_merge_state *merge){
                        index->schema, index->name, merge->done_until);
   }
   for(key=0; key<index->config.num_keys && rc==SQLITE_OK; key++){
-    if( !index->config.keys[key].is_range ){
-      rc = bloom_index_garbage_delete(index, &merge->before, layout, key);
-    }else if( merge->before.generations[0].place!=layout->generations[0].place ){
-      rc = bloom_index_zones_delete(index, key, merge->before.generations[0].place);
+    const uint32_t place = merge->before.generations[0].place;
+    switch( index->config.keys[key].kind ){
+      case INDEX_KEY_HASHES: case INDEX_KEY_TEXTS: case INDEX_KEY_REGEXP:
+        rc = bloom_index_garbage_delete(index, &merge->before, layout, key);
+        break;
+      case INDEX_KEY_ZONES:
+        if( place!=layout->generations[0].place ) rc = bloom_index_zones_delete(index, key, place);
     }
   }
   return rc;
@@ -375,7 +374,7 @@ static int merge_is_rebuild_due(index_merge_state *merge, index_choice *choice, 
   *is_due = choice->shift!=generation->shift
       || MERGE_GROWTH*(double)choice->num_rows<(double)generation->num_rows;
   for(i=0; i<index->config.num_keys; i++){
-    *is_due |= (index->config.keys[i].is_like && generation->num_rows<INDEX_FEW_ROWS)
+    *is_due |= (choice->lists[i] && generation->num_rows<INDEX_FEW_ROWS)
       || (generation->keys[i].hash_bits>0
           && choice->hash_bits>generation->keys[i].hash_bits + 1);
   }
@@ -470,7 +469,6 @@ int bloom_index_merge_core(bloom_index *index, const index_layout *before, sqlit
   merge_keep_words(merge, rc);
   for(i=0; i<INDEX_MAX_GENERATIONS; i++){
     for(key=0; key<index->config.num_keys; key++){
-      sqlite3_free(merge->generations[i].keys[key].zones);
       sqlite3_free(merge->generations[i].keys[key].row);
       bloom_index_pairs_free(&merge->generations[i].keys[key].pairs);
     }

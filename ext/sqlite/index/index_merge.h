@@ -30,6 +30,7 @@ int bloom_index_choose(bloom_index *index, index_choice *choice);
 ** to each other: one chain for each list. */
 typedef struct index_pairs {
   const index_key *key;
+  index_zone_merge *zones;  /* of a RANGE column, which has no pairs; else NULL */
   uint32_t hash_bits;       /* of keys */
   const bloom_lists *lists; /* of texts, else NULL */
   uint64_t *list;           /* pairs */
@@ -61,8 +62,9 @@ int bloom_index_pairs_start(index_pairs *pairs, bloom_index *index,
                             const index_generation *generation, int key);
 void bloom_index_pairs_free(index_pairs *pairs);
 
-/* Adds the entries of a value of the column, in a block. */
-int bloom_index_pairs_add(index_pairs *pairs, uint32_t block, sqlite3_value *value);
+/* Adds the entries of a value of the column, in a block; or the value to the block's zone: unless
+** is_found is NULL, only sets it to whether that has the value. */
+int bloom_index_pairs_add(index_pairs *pairs, uint32_t block, sqlite3_value *value, int *is_found);
 
 /* Adds the entries of a column's run, which are of keys. */
 int bloom_index_pairs_add_run(index_pairs *pairs, const index_column *column, int run);

@@ -251,7 +251,7 @@ int bloom_index_order_key(const bloom_index *index, int column){
   int i;
   for(i=0; i<index->config.num_keys; i++){
     const index_key *key = &index->config.keys[i];
-    if( key->is_range && key->column==column && !key->doubt ) return i;
+    if( key->kind==INDEX_KEY_ZONES && key->column==column && !key->doubt ) return i;
   }
   return -1;
 }

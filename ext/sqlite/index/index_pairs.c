@@ -29,8 +29,12 @@ int bloom_index_pairs_start(index_pairs *pairs, bloom_index *index,
   int rc;
   *pairs = (index_pairs){.key = &index->config.keys[key],
                          .hash_bits = generation->keys[key].hash_bits};
-  assert( !pairs->key->is_range && (pairs->hash_bits>0)==!pairs->key->is_like );
-  if( !pairs->key->is_like ) return SQLITE_OK;
+  assert( (pairs->hash_bits>0)==index_properties_of(pairs->key)->has_hash_bits );
+  if( pairs->key->kind==INDEX_KEY_ZONES ){
+    pairs->zones = bloom_index_zones_new(index, generation, key);
+    return pairs->zones ? SQLITE_OK : SQLITE_NOMEM;
+  }
+  if( !index_properties_of(pairs->key)->has_lists ) return SQLITE_OK;
   rc = bloom_index_lists_read(index, generation, key, &pairs->lists);
   if( rc!=SQLITE_OK ) return rc;
   pairs->has = bloom_malloc_zeros((pairs->lists->num_lists/64 + 1) * sizeof(*pairs->has));
@@ -38,6 +42,7 @@ int bloom_index_pairs_start(index_pairs *pairs, bloom_index *index,
 }
 
 void bloom_index_pairs_free(index_pairs *pairs){
+  sqlite3_free(pairs->zones);
   sqlite3_free(pairs->gaps);
   sqlite3_free(pairs->chunks);
   sqlite3_free(pairs->list);
@@ -120,7 +125,7 @@ static int pairs_add_text(index_pairs *pairs, uint32_t block, sqlite3_value *val
     text = sqlite3_value_text(value);
     num_bytes = text ? (size_t)sqlite3_value_bytes(value) : 0;
   }
-  bloom_text_begin(&reading, text, num_bytes, pairs->key->is_regexp);
+  bloom_text_begin(&reading, text, num_bytes, index_serves(pairs->key, INDEX_EXPRESSION));
   /* A REAL or BLOB has no grams and may match, as may a TEXT without memory: it is always read. */
   if( text==NULL && type!=SQLITE_NULL && !(pairs->has[any/64] >> any%64 & 1) ){
     pairs->has[any/64] |= (uint64_t)1 << any%64;
@@ -136,12 +141,16 @@ static int pairs_add_text(index_pairs *pairs, uint32_t block, sqlite3_value *val
   return rc;
 }
 
-int bloom_index_pairs_add(index_pairs *pairs, uint32_t block, sqlite3_value *value){
+int bloom_index_pairs_add(index_pairs *pairs, uint32_t block, sqlite3_value *value, int *is_found){
   const uint32_t hash_bits = pairs->hash_bits;
   bloom_key_hashes hashes;
   int i, rc;
   assert( block<=INDEX_PAIR_BLOCK_MASK && !pairs->is_taken );
-  if( pairs->lists ) return pairs_add_text(pairs, block, value);
+  switch( pairs->key->kind ){
+    case INDEX_KEY_HASHES: break;
+    case INDEX_KEY_TEXTS: case INDEX_KEY_REGEXP: return pairs_add_text(pairs, block, value);
+    case INDEX_KEY_ZONES: return bloom_index_zones_add(pairs->zones, block, value, is_found);
+  }
   assert( hash_bits>0 && hash_bits<=INDEX_MAX_HASH_BITS );
   rc = bloom_hashes_of_value(NULL, pairs->key->equality, value, BLOOM_TO_STORE, &hashes);
   if( rc==SQLITE_OK ) rc = pairs_grow(pairs, BLOOM_MAX_KEY_HASHES);
@@ -285,9 +294,9 @@ int bloom_index_pairs_next(void *source, index_entry_list *list, int *is_found){
   if( !*is_found ){
     sqlite3_free(pairs->gaps);
     sqlite3_free(pairs->chunks);
-    *pairs = (index_pairs){.key = pairs->key, .hash_bits = pairs->hash_bits,
-                           .lists = pairs->lists, .list = pairs->list,
-                           .max_listed = pairs->max_listed, .has = pairs->has};
+    *pairs = (index_pairs){.key = pairs->key, .zones = pairs->zones, .has = pairs->has,
+                           .hash_bits = pairs->hash_bits, .lists = pairs->lists,
+                           .list = pairs->list, .max_listed = pairs->max_listed};
     return rc;
   }
   next = pairs->list + pairs->num_taken;

@@ -20,12 +20,6 @@ typedef enum index_condition_kind {
   INDEX_REGEXP_BY_LINE, INDEX_REGEXP_IN_ANY_CASE, INDEX_NUM_KINDS
 } index_condition_kind;
 
-/* What an operator asks for.  The last two groups are functions, which the application may have
-** replaced: LIKE and GLOB, and REGEXP. */
-typedef enum index_group {
-  INDEX_EQUALITY, INDEX_RANGE, INDEX_DIFFERENCE, INDEX_NULL_TEST, INDEX_PATTERN, INDEX_EXPRESSION
-} index_group;
-
 typedef struct index_kind {
   int op; /* SQLITE_INDEX_CONSTRAINT_...; 0: a kind that SQLite does not tell */
   const char *sql;
@@ -272,6 +266,20 @@ int bloom_index_value_copy(sqlite3_value *value, sqlite3_value **copy);
 int bloom_index_list_bind(sqlite3_stmt *statement, int number, index_list *list);
 
 /* -- index_candidates.c ---------------------------------------------------------------- */
+
+/* What is looked for among the blocks of a generation. */
+typedef struct index_search {
+  bloom_index *index;
+  const index_generation *generation;
+  index_condition condition;
+  const bloom_lists *lists;      /* of a LIKE column, else NULL */
+  const index_block_set *within; /* no other blocks matter; NULL: all may */
+} index_search;
+
+/* Adds to *result the blocks whose entries may meet the condition, with a value or those of a list;
+** or sets *is_all. */
+int bloom_index_search(index_search *search, sqlite3_value *value, const index_list *list,
+                       index_block_set *result, int *is_all);
 
 /* Sets *result to the ids of rows that may meet the plan's conditions, whose values are args and
 ** lists; or sets *is_too_dear, which is 0, if it costs less to read the whole source.  If unmerged

@@ -124,12 +124,13 @@ static int sample_rows(bloom_index *index, index_rows *rows){
 /* Adds a LIKE column's texts in one block at each place to a sample. */
 static int sample_texts(bloom_index *index, const index_rows *rows, uint32_t shift, int key,
                         uint32_t num_places, bloom_lists_sample *sample){
-  const int is_regexp = index->config.keys[key].is_regexp;
+  const int is_regexp = index_serves(&index->config.keys[key], INDEX_EXPRESSION);
   sqlite3_int64 block = 0;
   sqlite3_stmt *row = NULL;
   uint32_t place;
   int rc = bloom_index_source_rows(index, &row, ">= ?1");
-  assert( index->config.keys[key].is_like && num_places<=BLOOM_LISTS_SAMPLE_BLOCKS );
+  assert( index_properties_of(&index->config.keys[key])->has_lists
+          && num_places<=BLOOM_LISTS_SAMPLE_BLOCKS );
   bloom_lists_sample_begin(sample);
   for(place=0; place<num_places && rc==SQLITE_OK; place++){
     const sqlite3_int64 wanted = bloom_index_block_of(sample_place(rows, place, num_places), shift);
@@ -168,7 +169,7 @@ static int sample_lists(bloom_index *index, const index_rows *rows, uint32_t num
   *density = 0;
   for(i=0; i<index->config.num_keys && rc==SQLITE_OK; i++){
     bloom_lists_estimate estimate;
-    if( !index->config.keys[i].is_like ) continue;
+    if( !index_properties_of(&index->config.keys[i])->has_lists ) continue;
     if( choice->lists[i]==NULL ) choice->lists[i] = sqlite3_malloc64(sizeof(bloom_lists));
     if( choice->lists[i]==NULL ) return SQLITE_NOMEM;
     if( sample==NULL ){
@@ -238,7 +239,9 @@ int bloom_index_choose(bloom_index *index, index_choice *choice){
   of_pages = (double)num_pages * (double)page_bytes / rows.bytes_per_row;
   rows.num_rows = (double)rows.last - (double)rows.first + 1;
   if( of_pages<rows.num_rows ) rows.num_rows = of_pages;
-  for(i=0; i<index->config.num_keys; i++) has_lists |= index->config.keys[i].is_like;
+  for(i=0; i<index->config.num_keys; i++){
+    has_lists |= index_properties_of(&index->config.keys[i])->has_lists;
+  }
   if( has_lists ) block_bytes = TEXT_BLOCK_BYTES;
   while( choice->shift<MAX_SHIFT
         && rows.per_block[choice->shift]*rows.bytes_per_row<block_bytes ) choice->shift++;

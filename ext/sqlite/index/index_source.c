@@ -378,7 +378,7 @@ static char *triggers_is_changed(const bloom_index *index){
   for(i=0; i<index->config.num_keys; i++){
     const index_key *key = &index->config.keys[i];
     const char *name = bloom_index_key_name(index, i);
-    if( key->is_like && !key->is_virtual && !key->is_gone ){
+    if( index_properties_of(key)->sees_types && !key->is_virtual && !key->is_gone ){
       sqlite3_str_appendf(sql, " WHEN typeof(old.\"%w\") <> typeof(new.\"%w\") THEN 1", name,
                           name);
     }

@@ -86,9 +86,6 @@ void bloom_index_config_free(index_config *config);
 /* Returns how many tables an index has, without NAME_canary. */
 int bloom_index_num_tables(const bloom_index *index);
 
-/* Returns "entries" or "zones": a column's table is NAME_ and this and its number from 1. */
-const char *bloom_index_table_suffix(const index_key *key);
-
 /* Sets the bits in *left of the tables that a copy without virtual tables left, and *names, to be
 ** freed in any case, to the names of the others, as SQL.  has_state: a state with a right checksum
 ** is there. */

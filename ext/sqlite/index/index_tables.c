@@ -32,10 +32,6 @@ static const index_table tables_first[INDEX_NUM_TABLES] = {
   {"_spans", INDEX_DATA_COLUMN, INDEX_DATA_COLUMN}
 };
 
-const char *bloom_index_table_suffix(const index_key *key){
-  return key->is_range ? "zones" : "entries";
-}
-
 int bloom_index_num_tables(const bloom_index *index){
   return INDEX_NUM_TABLES + index->config.num_keys;
 }
@@ -53,7 +49,7 @@ static index_table tables_get(const index_config *config, int i){
   if( key<0 ) table = tables_first[i];
   else if( key<config->num_keys ){
     sqlite3_snprintf(sizeof(table.suffix), table.suffix, "_%s%d",
-                     bloom_index_table_suffix(&config->keys[key]), key + 1);
+                     index_properties_of(&config->keys[key])->suffix, key + 1);
   }else if( key<2*config->num_keys ){
     sqlite3_snprintf(sizeof(table.suffix), table.suffix, "_blocks_%d", key - config->num_keys + 1);
   }else{

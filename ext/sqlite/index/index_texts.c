@@ -47,7 +47,7 @@ int bloom_index_lists_read(bloom_index *index, const index_generation *generatio
   struct index_lists_kept **place = &index->lists[key][generation->place], *kept;
   sqlite3_stmt *row;
   int rc;
-  assert( index->config.keys[key].is_like );
+  assert( index_properties_of(&index->config.keys[key])->has_lists );
   if( *place==NULL ){
     *place = sqlite3_malloc64(sizeof(**place));
     if( *place==NULL ) return SQLITE_NOMEM;
@@ -82,7 +82,8 @@ int bloom_index_lists_write(bloom_index *index, index_generation *generation, in
   sqlite3_stmt *write = NULL;
   uint64_t number;
   int rc;
-  assert( index->config.keys[key].is_like && generation->place<INDEX_MAX_GENERATIONS );
+  assert( index_properties_of(&index->config.keys[key])->has_lists
+          && generation->place<INDEX_MAX_GENERATIONS );
   sqlite3_randomness(sizeof(number), &number);
   bloom_lists_pack(lists, bytes);
   bloom_store64_le(bytes + BLOOM_LISTS_BYTES, lists_checksum(bytes, number));

@@ -98,21 +98,19 @@ int bloom_index_zones_look_up(bloom_index *index, const index_generation *genera
 /* A column's zones that are changed. */
 typedef struct index_zone_merge index_zone_merge;
 
-/* Begins to change a column's zones.  *result is for the caller to free in any case. */
-int bloom_index_zones_start(bloom_index *index, const index_generation *generation, int key,
-                            index_zone_merge **result);
+/* Begins to change a column's zones.  Returns what the caller frees; NULL when out of memory. */
+index_zone_merge *bloom_index_zones_new(bloom_index *index, const index_generation *generation,
+                                        int key);
 
-/* Adds a row's value to the zone that has the row's block. */
-int bloom_index_zones_add(index_zone_merge *merge, uint32_t block, sqlite3_value *value);
+/* Adds a row's value to the zone that has the row's block; unless is_found is NULL, only sets it to
+** whether that has the value. */
+int bloom_index_zones_add(index_zone_merge *merge, uint32_t block, sqlite3_value *value,
+                          int *is_found);
 
 /* Writes what is in memory. */
 int bloom_index_zones_write(index_zone_merge *merge);
 
 /* Deletes a column's rows of the generation that had this place. */
 int bloom_index_zones_delete(bloom_index *index, int key, uint32_t place);
-
-/* Sets *is_found to whether the zone of a block has a value. */
-int bloom_index_zones_check(index_zone_merge *merge, uint32_t block, sqlite3_value *value,
-                            int *is_found);
 
 #endif

@@ -85,8 +85,9 @@ int bloom_index_zones_look_up(bloom_index *index, const index_generation *genera
   uint32_t row = UINT32_MAX, directory = UINT32_MAX; /* whose zones and entries these are */
   uint32_t block = 0;
   int rc = SQLITE_OK;
-  assert( index->config.keys[key].is_range && zone_lg<=INDEX_SPAN_LG );
+  assert( zone_lg<=INDEX_SPAN_LG );
   assert( within==NULL || within->num_segments==result->num_segments );
+  if( index->config.keys[key].kind!=INDEX_KEY_ZONES ) return SQLITE_CORRUPT_VTAB;
   while( rc==SQLITE_OK && (block = zones_next_block(within, block))>>INDEX_SPAN_LG<num_spans ){
     const uint32_t zone = block >> zone_lg, of_row = zone >> BLOOM_ZONES_LG;
     if( directory!=of_row>>BLOOM_ZONES_LG ){
@@ -269,18 +270,17 @@ struct index_zone_merge {
   merge_row levels[2]; /* by index_zone_level */
 };
 
-int bloom_index_zones_start(bloom_index *index, const index_generation *generation, int key,
-                            index_zone_merge **result){
+index_zone_merge *bloom_index_zones_new(bloom_index *index, const index_generation *generation,
+                                        int key){
   index_zone_merge *merge = bloom_malloc_zeros(sizeof(*merge));
-  assert( index->config.keys[key].is_range );
-  *result = merge;
-  if( merge==NULL ) return SQLITE_NOMEM;
+  assert( index->config.keys[key].kind==INDEX_KEY_ZONES );
+  if( merge==NULL ) return NULL;
   merge->index = index;
   merge->generation = generation;
   merge->key = key;
   merge->num_directories = bloom_index_zones_num_directories(generation);
   merge->levels[0].number = merge->levels[1].number = UINT32_MAX;
-  return SQLITE_OK;
+  return merge;
 }
 
 /* Writes the row in memory, if it was changed. */
@@ -365,16 +365,21 @@ static int merge_go(index_zone_merge *merge, uint32_t block, bloom_zone **zone,
   return rc==SQLITE_OK ? merge_read(merge, INDEX_ZONES, row, bloom_zone_is_there(*entry)) : rc;
 }
 
-int bloom_index_zones_add(index_zone_merge *merge, uint32_t block, sqlite3_value *value){
+int bloom_index_zones_add(index_zone_merge *merge, uint32_t block, sqlite3_value *value,
+                          int *is_found){
   bloom_zone_span span;
   bloom_zone *zone, *entry;
-  int rc = zones_span_of(merge->index, merge->key, value, 1, &span);
+  int rc = zones_span_of(merge->index, merge->key, value, is_found==NULL, &span);
   if( rc==SQLITE_OK ) rc = merge_go(merge, block, &zone, &entry);
   if( rc!=SQLITE_OK ) return rc;
-  /* A merge that stopped half-way may have written the row, and not the directory. */
-  merge->levels[INDEX_ZONES].is_changed |= bloom_zone_add(zone, span)
-    || !bloom_zone_has(entry, &span);
-  assert( bloom_zone_has(zone, &span) );
+  if( is_found ){
+    *is_found = bloom_zone_has(zone, &span) && bloom_zone_has(entry, &span);
+  }else{
+    /* A merge that stopped half-way may have written the row, and not the directory. */
+    merge->levels[INDEX_ZONES].is_changed |= bloom_zone_add(zone, span)
+      || !bloom_zone_has(entry, &span);
+    assert( bloom_zone_has(zone, &span) );
+  }
   return SQLITE_OK;
 }
 
@@ -390,14 +395,4 @@ int bloom_index_zones_delete(bloom_index *index, int key, uint32_t place){
                        " %lld AND %lld", index->schema, index->name, key + 1,
                        zones_rowid(place, INDEX_ZONES, 0),
                        zones_rowid(place, INDEX_ZONE_DIRECTORY, UINT32_MAX));
-}
-
-int bloom_index_zones_check(index_zone_merge *merge, uint32_t block, sqlite3_value *value,
-                            int *is_found){
-  bloom_zone_span span;
-  bloom_zone *zone, *entry;
-  int rc = zones_span_of(merge->index, merge->key, value, 0, &span);
-  if( rc==SQLITE_OK ) rc = merge_go(merge, block, &zone, &entry);
-  if( rc==SQLITE_OK ) *is_found = bloom_zone_has(zone, &span) && bloom_zone_has(entry, &span);
-  return rc;
 }
