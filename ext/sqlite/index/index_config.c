@@ -382,9 +382,8 @@ static int layout_reads_back(sqlite3_str *written, const index_config *config){
     layout_record(&from, config, layout);
     layout_record(&to, config, layout);
     is_same = from.rc==SQLITE_OK
-      && (to.rc==SQLITE_NOMEM
-          || (to.rc==SQLITE_OK && sqlite3_str_length(to.out)==num_bytes
-              && memcmp(from.bytes, sqlite3_str_value(to.out), (size_t)num_bytes)==0));
+      && (to.rc==SQLITE_NOMEM || (sqlite3_str_length(to.out)==num_bytes
+          && memcmp(from.bytes, sqlite3_str_value(to.out), (size_t)num_bytes)==0));
   }
   sqlite3_free(sqlite3_str_finish(to.out));
   sqlite3_free(layout);

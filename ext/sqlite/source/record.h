@@ -36,11 +36,9 @@ void bloom_record_u64(bloom_record *record, uint64_t *number);
 void bloom_record_i64(bloom_record *record, sqlite3_int64 *number);
 void bloom_record_int(bloom_record *record, int *number, int min, int max); /* a u32 */
 void bloom_record_text(bloom_record *record, char **text); /* a u32, its length, and its bytes */
+void bloom_record_go_to(bloom_record *record, size_t at); /* to byte at; writes zeros */
 
-/* Bytes that are left in the record that is read: *bytes, NULL after an error. */
+/* Writes *bytes, or sets it to bytes that stay in the record: NULL after an error. */
 void bloom_record_view(bloom_record *record, const uint8_t **bytes, size_t num_bytes);
-
-/* Goes on at a byte that is not before the next: zeros are written, or bytes skipped. */
-void bloom_record_go_to(bloom_record *record, size_t at);
 
 #endif

@@ -185,7 +185,7 @@ void bloom_vtab_close_reader(bloom_vtab *vtab);
 
 /* Reads vtab->layout, row 1, by the reader; writes a row 1. */
 int bloom_vtab_read_layout(bloom_vtab *vtab);
-int bloom_vtab_write_layout(bloom_vtab *vtab, const bloom_vtab_layout *layout);
+int bloom_vtab_write_layout(bloom_vtab *vtab, bloom_vtab_layout *layout);
 
 /* Sets the number and the page size of a layout that has rules and no layers. */
 int bloom_vtab_new_layout(bloom_vtab *vtab, bloom_vtab_layout *layout);

@@ -323,12 +323,11 @@ int bloom_vtab_read_layout(bloom_vtab *vtab){
                          vtab->args.table ? "the same CREATE VIRTUAL TABLE" : "its keys");
 }
 
-int bloom_vtab_write_layout(bloom_vtab *vtab, const bloom_vtab_layout *layout){
-  bloom_vtab_layout copy = *layout;
+int bloom_vtab_write_layout(bloom_vtab *vtab, bloom_vtab_layout *layout){
   bloom_record record = {.out = sqlite3_str_new(NULL)};
   sqlite3_blob *blob = NULL;
   int rc;
-  code_layout(&record, &copy);
+  code_layout(&record, layout);
   rc = record.rc==SQLITE_OK ? open_row(vtab, 1, 1, BLOOM_LAYOUT_BYTES, &blob) : record.rc;
   if( rc==SQLITE_OK ){
     rc = sqlite3_blob_write(blob, sqlite3_str_value(record.out), BLOOM_LAYOUT_BYTES, 0);
