@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "../bytes.h"
 #include "entries.h"
 
 /* Classes; the last one is above every value. */
@@ -19,14 +18,6 @@ const bloom_zone_span bloom_zone_of_texts = {{{CLASS_TEXT}}, {{CLASS_BLOB}}};
 const bloom_zone_span bloom_zone_of_blobs = {{{CLASS_BLOB}}, {{CLASS_BLOB}}};
 
 const bloom_zone bloom_zone_empty = {{ZONE_NOTHING, ZONE_NOTHING, ZONE_NOTHING}};
-
-int bloom_zone_compare(const bloom_zone_key *a, const bloom_zone_key *b){
-  return memcmp(a->bytes, b->bytes, sizeof(a->bytes));
-}
-
-int bloom_zone_is_empty(const bloom_zone_span *span){
-  return bloom_zone_compare(&span->min, &span->max)>0;
-}
 
 /* -- Keys ------------------------------------------------------------------------------------ */
 
@@ -196,26 +187,21 @@ size_t bloom_zone_row_pack(const bloom_zone *zones, uint64_t number, uint64_t ro
   return (size_t)(next - out);
 }
 
-/* Reads a row's key that is kept at next. */
-static bloom_zone_key zone_row_key(const uint8_t *row, const uint8_t *next){
-  bloom_zone_key key = {{0}};
-  assert( (size_t)row[20] + row[21]<=sizeof(key) );
-  memcpy(key.bytes, row + BLOOM_ZONE_ROW_HEAD, row[20]);
-  memcpy(key.bytes + row[20], next, row[21]);
-  return key;
-}
-
 int bloom_zone_row_unpack(const uint8_t *bytes, size_t num_bytes, uint64_t number, uint64_t rowid,
                           bloom_zone *zones){
   const uint8_t *next, *end = bytes + num_bytes;
-  size_t kept;
+  bloom_zone_key key = {{0}};
+  size_t prefix, kept;
   uint32_t i, j;
   if( num_bytes<BLOOM_ZONE_ROW_HEAD || num_bytes>BLOOM_ZONE_ROW_BYTES
      || bloom_load64_le(bytes)!=bloom_entries_checksum(bytes, num_bytes, number, rowid)
      || (size_t)bytes[20] + bytes[21]>sizeof(bloom_zone_key)
      || bytes[20]>num_bytes - BLOOM_ZONE_ROW_HEAD ) return 0;
-  next = bytes + BLOOM_ZONE_ROW_HEAD + bytes[20];
+  prefix = bytes[20];
   kept = bytes[21];
+  assert( prefix + kept<=sizeof(key) );
+  memcpy(key.bytes, bytes + BLOOM_ZONE_ROW_HEAD, prefix);
+  next = bytes + BLOOM_ZONE_ROW_HEAD + prefix;
   for(i=0; i<BLOOM_ZONES_PER_ROW; i++){
     zones[i] = bloom_zone_empty;
     if( bloom_load32_le(bytes + 16) >> i & 1 ) zones[i].spans[2] = bloom_zone_of_null;
@@ -223,8 +209,10 @@ int bloom_zone_row_unpack(const uint8_t *bytes, size_t num_bytes, uint64_t numbe
       bloom_zone_span *span = &zones[i].spans[j];
       if( (bloom_load32_le(bytes + 8 + 4*(size_t)j) >> i & 1)==0 ) continue;
       if( (size_t)(end - next)<2*kept ) return 0;
-      span->min = zone_row_key(bytes, next);
-      span->max = zone_row_key(bytes, next + kept);
+      memcpy(key.bytes + prefix, next, kept);
+      span->min = key;
+      memcpy(key.bytes + prefix, next + kept, kept);
+      span->max = key;
       next += 2*kept;
       if( bloom_zone_is_empty(span) || bloom_zone_is_empty(&zones[i].spans[0]) ) return 0;
     }
@@ -261,11 +249,11 @@ size_t bloom_zone_sort(bloom_zone_span *spans, size_t num_spans){
 int bloom_zone_meets(const bloom_zone_span *span, const bloom_zone_span *asked, size_t num_asked){
   /* the first of those asked that does not end below the span */
   size_t first = 0, last = num_asked;
+  if( bloom_zone_is_empty(span) ) return 0;
   while( first<last ){
     const size_t middle = first + (last - first)/2;
     if( bloom_zone_compare(&asked[middle].max, &span->min)<0 ) first = middle + 1;
     else last = middle;
   }
-  return !bloom_zone_is_empty(span) && first<num_asked
-      && bloom_zone_compare(&asked[first].min, &span->max)<=0;
+  return first<num_asked && bloom_zone_compare(&asked[first].min, &span->max)<=0;
 }

@@ -21,6 +21,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../bytes.h"
+
 #define BLOOM_ZONE_TEXT_BYTES 23
 
 /* Zones of a row, at most 32.  Tests make small rows. */
@@ -33,6 +35,7 @@
 typedef struct bloom_zone_key {
   uint8_t bytes[1 + BLOOM_ZONE_TEXT_BYTES];
 } bloom_zone_key;
+_Static_assert(sizeof(bloom_zone_key)%8==0, "bloom_zone_compare() reads whole words");
 
 /* The keys from min to max; none if min is above max. */
 typedef struct bloom_zone_span {
@@ -69,8 +72,16 @@ extern const bloom_zone_span bloom_zone_of_texts, bloom_zone_of_blobs;
 /* Returns the least span that has both. */
 bloom_zone_span bloom_zone_hull(bloom_zone_span a, bloom_zone_span b);
 
-/* Returns a number below 0, 0 or above 0, as a sorts before b, with it or behind it. */
-int bloom_zone_compare(const bloom_zone_key *a, const bloom_zone_key *b);
+/* Returns a number below 0, 0 or above 0, as a sorts before b, with it or behind it: as memcmp()
+** does, by words, of which mostly the first one decides. */
+static inline int bloom_zone_compare(const bloom_zone_key *a, const bloom_zone_key *b){
+  size_t i;
+  for(i=0; i<sizeof(a->bytes); i+=8){
+    const uint64_t of_a = bloom_load64_be(a->bytes + i), of_b = bloom_load64_be(b->bytes + i);
+    if( of_a!=of_b ) return of_a<of_b ? -1 : 1;
+  }
+  return 0;
+}
 
 /* A value of a key.  0s and 0xffs at the end of a text are left out: the value's own key is that
 ** one or a lower one.  NULL's key has -infinity; that below all numbers, and those of BLOBs and
@@ -85,7 +96,9 @@ typedef struct bloom_zone_value {
 bloom_zone_value bloom_zone_value_of(const bloom_zone_key *key);
 
 /* Returns 1 if a span has no key. */
-int bloom_zone_is_empty(const bloom_zone_span *span);
+static inline int bloom_zone_is_empty(const bloom_zone_span *span){
+  return bloom_zone_compare(&span->min, &span->max)>0;
+}
 
 /* -- Zones ----------------------------------------------------------------------------------- */
 
