@@ -204,30 +204,27 @@ static int entries_read_bitmap(const bloom_entries_row *row, uint32_t *at, uint3
 /* Reads Rice codes with k > 0. */
 static int entries_read_codes(const bloom_entries_row *row, uint32_t *at, uint32_t k,
                               uint32_t num_coded, uint32_t num_all, uint64_t *words){
-  uint32_t next = 0, num_ones = 0, i = 0;
+  uint32_t end = 0, i = 0; /* all numbers so far are below end */
   assert( k>0 && k<=BLOOM_SEGMENT_LG );
   while( i<num_coded ){
-    /* As many codes as one look shows. */
-    uint64_t bits = entries_look(row, *at);
+    /* As many codes as one look shows, inverted: a 1 ends a quotient.  Bit 63 is behind them. */
+    uint64_t bits = ~entries_look(row, *at) | (uint64_t)1 << 63;
     uint32_t num_left = ENTRIES_LOOK_BITS;
     for(; i<num_coded; i++){
-      const uint64_t zeros = ~bits | (uint64_t)1 << (ENTRIES_LOOK_BITS - 1);
-      const uint32_t quotient = bloom_num_low_zeros64(zeros);
-      if( quotient + 1 + k>num_left ) break;
-      bits >>= quotient + 1;
-      next += (quotient + num_ones)<<k | (uint32_t)entries_low_bits(bits, k);
-      if( next>=num_all ) return 0;
-      entries_set_bit(words, next);
-      next++;
-      num_ones = 0;
+      const uint32_t quotient = bloom_num_low_zeros64(bits) + 1; /* with its end */
+      if( quotient + k>num_left ) break;
+      bits >>= quotient;
+      end += (quotient<<k) - (uint32_t)entries_low_bits(bits, k);
+      if( end>num_all ) return 0;
+      entries_set_bit(words, end - 1);
       bits >>= k;
-      num_left -= quotient + 1 + k;
+      num_left -= quotient + k;
     }
     if( num_left==ENTRIES_LOOK_BITS ){
       /* A longer code: some of its ones. */
-      num_ones += ENTRIES_LOOK_BITS/2;
+      end += ENTRIES_LOOK_BITS/2 << k;
       num_left -= ENTRIES_LOOK_BITS/2;
-      if( num_ones>num_all ) return 0;
+      if( end>num_all ) return 0;
     }
     *at += ENTRIES_LOOK_BITS - num_left;
     if( entries_is_behind(row, *at) ) return 0;
