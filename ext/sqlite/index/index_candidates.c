@@ -106,6 +106,8 @@ int bloom_index_search(index_search *search, sqlite3_value *value, const index_l
   const index_key *key = &index->config.keys[condition.key];
   const uint32_t hash_bits = search->generation->keys[condition.key].hash_bits;
   const size_t num_values = condition.is_list ? list->num_values : 1;
+  const uint64_t all_have_grams = (uint64_t)INDEX_FACT_ALL_HAVE_GRAMS
+    << (INDEX_MAX_GENERATIONS*condition.key + (int)search->generation->place);
   index_tokens *tokens = NULL;
   size_t num_tokens = 0, max_tokens = 0, i;
   int j, rc = SQLITE_OK;
@@ -113,8 +115,15 @@ int bloom_index_search(index_search *search, sqlite3_value *value, const index_l
           && (hash_bits>0)==index_properties_of(key)->has_hash_bits );
   if( index_properties_of(key)->has_lists ){
     rc = bloom_index_lists_read(index, search->generation, condition.key, &search->lists);
-    if( rc==SQLITE_OK ) rc = BLOOM_GROW(tokens, num_tokens, max_tokens);
-    if( rc==SQLITE_OK ) tokens[num_tokens++] = (index_tokens){bloom_lists_any(search->lists), 1};
+  }
+  /* Blocks that have a value without grams may match. */
+  if( rc==SQLITE_OK && search->lists && !(index->facts.known & all_have_grams) ){
+    const index_tokens any = {bloom_lists_any(search->lists), 1};
+    rc = bloom_index_look_up(index, search->generation, condition.key, &any, 1, search->within,
+                             result);
+    /* In one transaction: between several, another connection may merge. */
+    if( rc==SQLITE_OK && search->within==NULL && index->facts.state==BLOOM_CONTENT_READ
+     && bloom_index_blocks_next(result, 0)==UINT32_MAX ) bloom_index_note(index, all_have_grams);
   }
   for(i=0; i<num_values && rc==SQLITE_OK && !*is_all; i++){
     sqlite3_value *copy = NULL;

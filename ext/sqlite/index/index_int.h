@@ -111,13 +111,15 @@ typedef enum index_fact {
   INDEX_FACT_LAYOUT = 2,      /* index->layout is the layout */
   INDEX_FACT_LAST = 4,        /* `last` is the source's last id */
   INDEX_FACT_FEW_CHANGED = 8, /* bloom_index_cost_is_outweighed() would set 0 */
-  INDEX_FACT_NONE_CHANGED = 16 /* NAME_changed is empty */
+  INDEX_FACT_NONE_CHANGED = 16, /* NAME_changed is empty */
+  INDEX_FACT_ALL_HAVE_GRAMS = 32 /* the list that each pattern is looked for in is empty, of the
+                                 ** first indexed column and place 0; bits of the others follow */
 } index_fact;
 
 typedef struct index_facts {
   bloom_content state; /* bloom_db_content() */
   unsigned content;    /* its number */
-  unsigned known;      /* index_fact */
+  uint64_t known;      /* index_fact */
   sqlite3_int64 last;
 } index_facts;
 
@@ -222,7 +224,7 @@ int bloom_index_statement_integer(bloom_index *index, int use, sqlite3_int64 *nu
 void bloom_index_see(bloom_index *index);
 
 /* Notes a fact that was just read, after bloom_index_see() in the same method. */
-void bloom_index_note(bloom_index *index, index_fact fact);
+void bloom_index_note(bloom_index *index, uint64_t fact);
 
 /* Fails with a message, a format and its arguments: SQLITE_ERROR or SQLITE_NOMEM. */
 #define BLOOM_INDEX_FAIL(index, ...) bloom_fail_vtab(&(index)->base.zErrMsg, __VA_ARGS__)

@@ -145,11 +145,11 @@ void bloom_index_see(bloom_index *index){
   facts->content = number;
 }
 
-void bloom_index_note(bloom_index *index, index_fact fact){
+void bloom_index_note(bloom_index *index, uint64_t fact){
   assert( fact>0 && (fact & (fact - 1))==0 );
   /* Between two transactions another connection may have written. */
   if( index->facts.state==BLOOM_CONTENT_NUMBERED ) bloom_index_see(index);
-  if( index->facts.state!=BLOOM_CONTENT_UNKNOWN ) index->facts.known |= (unsigned)fact;
+  if( index->facts.state!=BLOOM_CONTENT_UNKNOWN ) index->facts.known |= fact;
 }
 
 /* -- Failures -------------------------------------------------------------------------------- */
