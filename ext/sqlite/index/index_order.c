@@ -180,19 +180,21 @@ static int order_add_row(index_slices *order, const index_layout *layout, int nu
   int j, rc = bloom_index_spans_read(order->index, layout, generation, &spans);
   if( rc==SQLITE_OK ) rc = bloom_index_zones_read(order->index, generation, order->key, level, row,
                                                   zones);
+  /* Mostly ids are in the order of the column: then no item rises in the heap. */
   for(i=0; i<BLOOM_ZONES_PER_ROW && rc==SQLITE_OK; i++){
-    const uint32_t zone = row*BLOOM_ZONES_PER_ROW + i;
+    const uint32_t at = order->is_descending ? BLOOM_ZONES_PER_ROW - 1 - i : i;
+    const uint32_t zone = row*BLOOM_ZONES_PER_ROW + at;
     order_item item = {.generation = -1};
-    if( !bloom_zone_is_there(&zones[i])
+    if( !bloom_zone_is_there(&zones[at])
      || !order_count(order, layout, number, spans, zone << blocks_lg, blocks_lg, &item) ) continue;
     if( level==INDEX_ZONE_DIRECTORY ){
-      const bloom_zone_span values = bloom_zone_hull(zones[i].spans[0], zones[i].spans[1]);
+      const bloom_zone_span values = bloom_zone_hull(zones[at].spans[0], zones[at].spans[1]);
       item.generation = number;
       item.ids.first = zone;
-      rc = order_add(order, item, bloom_zone_hull(values, zones[i].spans[2]));
+      rc = order_add(order, item, bloom_zone_hull(values, zones[at].spans[2]));
       continue;
     }
-    for(j=0; j<3 && rc==SQLITE_OK; j++) rc = order_add(order, item, zones[i].spans[j]);
+    for(j=0; j<3 && rc==SQLITE_OK; j++) rc = order_add(order, item, zones[at].spans[j]);
   }
   return rc;
 }
