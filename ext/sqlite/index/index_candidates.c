@@ -260,25 +260,45 @@ static int candidates_keep_blocks(const candidates_query *query,
   return rc;
 }
 
-/* Narrows *blocks by entries. */
+/* When a condition is looked up: keys leave fewer blocks than patterns.  A key has a list for 4,096
+** blocks, and zones have a row for some dozens, which a wide range reads: so zones come second. */
+typedef enum candidates_turn {
+  CANDIDATES_ONE_KEY, /* then zones */
+  CANDIDATES_KEYS,    /* a list of keys, or a whole text */
+  CANDIDATES_PATTERN
+} candidates_turn;
+
+static candidates_turn candidates_turn_of(const bloom_index *index,
+                                          const index_condition *condition){
+  assert( condition->key>=0 );
+  if( index_is_pattern(condition->kind) ) return CANDIDATES_PATTERN;
+  return condition->is_list || index->config.keys[condition->key].kind!=INDEX_KEY_HASHES
+    ? CANDIDATES_KEYS : CANDIDATES_ONE_KEY;
+}
+
+/* Returns 1 if no further look-up pays. */
+static int candidates_are_few(const index_block_set *blocks){
+  return blocks->segments && bloom_index_blocks_count(blocks)<=CANDIDATES_FEW_BLOCKS;
+}
+
+/* Narrows *blocks by entries, by the conditions whose turn is from first to last. */
 static int candidates_narrow_by_entries(const candidates_query *query,
-                                        const index_generation *generation,
-                                        index_block_set *blocks){
+                                        const index_generation *generation, candidates_turn first,
+                                        candidates_turn last, index_block_set *blocks){
   const index_plan *plan = query->plan;
+  const int num_conditions = plan->num_conditions;
   int i, rc = SQLITE_OK;
-  /* Keys come first, patterns second: keys leave fewer blocks. */
-  for(i=0; i<2*plan->num_conditions && rc==SQLITE_OK; i++){
-    const int number = i % plan->num_conditions;
-    const int is_pattern = index_is_pattern(plan->conditions[number].kind);
+  for(i=(int)first*num_conditions; i<((int)last + 1)*num_conditions && rc==SQLITE_OK; i++){
+    const int number = i % num_conditions;
     index_search search = {.index = query->index, .generation = generation,
                            .condition = plan->conditions[number],
                            .within = blocks->segments ? blocks : NULL};
     const index_key *key;
     index_block_set found;
     int is_all = 0;
-    if( !query->usable[number] || is_pattern!=(i>=plan->num_conditions) ) continue;
-    if( blocks->segments && bloom_index_blocks_count(blocks)<=CANDIDATES_FEW_BLOCKS ) break;
-    assert( search.condition.key>=0 );
+    if( !query->usable[number]
+     || (int)candidates_turn_of(query->index, &search.condition)!=i/num_conditions ) continue;
+    if( candidates_are_few(blocks) ) break;
     key = &query->index->config.keys[search.condition.key];
     /* The configuration may be another than the plan was made by, if it was read again since. */
     if( !index_serves(key, index_group_of(search.condition.kind)) ) return SQLITE_CORRUPT_VTAB;
@@ -291,7 +311,7 @@ static int candidates_narrow_by_entries(const candidates_query *query,
   return rc;
 }
 
-/* Narrows the ids of one generation by its zones, which are small, and then by its entries. */
+/* Narrows the ids of one generation by its zones and entries. */
 static int candidates_narrow_generation(const candidates_query *query,
                                         const index_generation *generation,
                                         index_intervals *intervals){
@@ -306,7 +326,9 @@ static int candidates_narrow_generation(const candidates_query *query,
     rc = bloom_index_spans_read(index, query->layout, generation, &spans);
     if( rc==SQLITE_OK ) rc = candidates_blocks_of(spans, intervals, &blocks);
   }
-  for(i=0; i<query->num_tests && rc==SQLITE_OK; i++){
+  if( rc==SQLITE_OK ) rc = candidates_narrow_by_entries(query, generation, CANDIDATES_ONE_KEY,
+                                                        CANDIDATES_ONE_KEY, &blocks);
+  for(i=0; i<query->num_tests && rc==SQLITE_OK && !candidates_are_few(&blocks); i++){
     const int key = tests[i].key;
     index_block_set found = {0, NULL};
     for(j=0; tests[j].key!=key; j++){}
@@ -326,10 +348,11 @@ static int candidates_narrow_generation(const candidates_query *query,
    && (bloom_index_intervals_rows(query->layout, intervals)>=INDEX_ROWS_OF_LOOK_UP
        || (blocks.segments && (double)bloom_index_blocks_count(&blocks)*generation->block_rows
                               >=INDEX_ROWS_OF_LOOK_UP)) ){
-    rc = candidates_narrow_by_entries(query, generation, &blocks);
-    if( rc==SQLITE_OK && blocks.segments ){
-      rc = candidates_keep_blocks(query, generation, &blocks, intervals);
-    }
+    rc = candidates_narrow_by_entries(query, generation, CANDIDATES_KEYS, CANDIDATES_PATTERN,
+                                      &blocks);
+  }
+  if( rc==SQLITE_OK && query->num_usable>0 && blocks.segments ){
+    rc = candidates_keep_blocks(query, generation, &blocks, intervals);
   }
   bloom_index_blocks_free(&blocks);
   return rc;
