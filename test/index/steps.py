@@ -103,6 +103,37 @@ def nothing_is_asked_twice(files):
 
 
 @test
+def what_is_left_out(files):
+    """No zones behind a key that leaves no block, however wide the range; and, looked for once, values without grams."""
+    if sqlite3.sqlite_version_info < (3, 38, 2):
+        raise Skip("SQLite 3.38.2, which tells of transactions")
+    db, traced = files.connect(), []
+    db.execute("CREATE TABLE log(id INTEGER PRIMARY KEY, k INTEGER, ts INTEGER, message)")
+    db.execute("INSERT INTO log WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 30000)"
+               " SELECT i, i * 7, i, 'request ' || i FROM c")
+    db.execute("CREATE VIRTUAL TABLE i USING bloom_index(log, k, ts RANGE, message LIKE)")
+
+    def reads(sql, *args):
+        traced.clear()
+        rows = db.execute(sql, args).fetchall()
+        return rows, *(sum(what in text for text in traced) for what in ("SELECT z.data", "SELECT e.rowid, e.data"))
+
+    db.set_trace_callback(traced.append)
+    for key in range(1, 100, 7):
+        expect(reads("SELECT id FROM i WHERE k = ? AND ts > 0", key)[:2], ([], 0), str(key))
+    expect(reads("SELECT id FROM i WHERE k = 70 AND ts BETWEEN 5 AND 20000")[0], [(10,)])
+    expect(reads("SELECT id FROM i WHERE k = 70 AND ts BETWEEN 11 AND 20000")[0], [])
+    first, second = (reads("SELECT id FROM i WHERE message LIKE '%.0625%'") for _ in range(2))
+    assert first[2] > second[2], (first, second)
+    other = files.connect()
+    other.execute("INSERT INTO log VALUES (30001, 1, 1, 9.0625)")
+    command(other, "merge", "i")
+    other.close()
+    for _ in range(2):
+        expect(reads("SELECT id FROM i WHERE message LIKE '%.0625%'")[0], [(30001,)])
+
+
+@test
 def it_grows(files):
     """Merged again and again, so that runs are joined.  A text of 19 digits is looked for as a number, too."""
     db = files.connect()
