@@ -192,6 +192,7 @@ CONFIGS = {
     "half a name": lambda data: data[:30],
     "REGEXP without LIKE": lambda data: u32(data, 20, ord("t") | 0x800), "LIKE and RANGE": lambda data: u32(data, 24, ord("t") | 0x1100),
     "a bit of no kind": lambda data: u32(data, 24, ord("t") | 0x2100), "the highest bit": lambda data: u32(data, 20, ord("t") | 1 << 31),
+    "no affinity": lambda data: u32(data, 20, 0), "an affinity of no letter": lambda data: u32(data, 24, ord("T") | 0x100),
     "a column less": lambda data: u32(data, 16, 1), "a column more": lambda data: u32(data, 16, 3),
     "collation": lambda data: data.replace(b"BINARY", b"OF_OWN"),
     "no collation": lambda data: data[:-3], "a byte more": lambda data: data + b"x",

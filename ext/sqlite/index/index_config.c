@@ -127,7 +127,8 @@ static void config_record(bloom_record *record, bloom_index *index){
       };
     while( is_read && index_properties_of(key)->bits!=(flags & CONFIG_KIND)
           && key->kind<INDEX_NUM_KEY_KINDS - 1 ) key->kind++;
-    bloom_record_expect(record, index_properties_of(key)->bits==(flags & CONFIG_KIND));
+    bloom_record_expect(record, index_properties_of(key)->bits==(flags & CONFIG_KIND)
+                                && bloom_is_affinity(key->affinity));
   }
   bloom_record_text(record, &config->source);
   for(i=0; i<config->num_keys && record->rc==SQLITE_OK; i++){

@@ -25,8 +25,12 @@ char bloom_affinity_of(const char *type){
   return 'n';
 }
 
+int bloom_is_affinity(char letter){
+  return letter && strchr("irntb", letter);
+}
+
 bloom_column_kind bloom_column_kind_of_affinity(char affinity){
-  assert( affinity && strchr("irntb", affinity) );
+  assert( bloom_is_affinity(affinity) );
   return affinity=='b' ? BLOOM_COLUMN_ANY : affinity=='t' ? BLOOM_COLUMN_TEXT : BLOOM_COLUMN_NUMBER;
 }
 

@@ -70,6 +70,9 @@ static inline void bloom_push_hash(bloom_key_hashes *hashes, bloom_hash_value ha
 ** 'b'lob, which is no affinity. */
 char bloom_affinity_of(const char *type);
 
+/* Returns 1 if bloom_affinity_of() returns such a letter, else 0. */
+int bloom_is_affinity(char letter);
+
 /* Returns the kind of a column by its affinity. */
 bloom_column_kind bloom_column_kind_of_affinity(char affinity);
 
