@@ -90,7 +90,7 @@ static int args_find_columns(bloom_index *index){
       return BLOOM_INDEX_FAIL(index, "bloom_index: there is no column %s in table %s",
                              key->name, config->source);
     }
-    if( key->column==index->columns.id_column && !index_properties_of(key)->takes_id ){
+    if( key->column==index->columns.id_column && !index_properties_of(key)->is_of_texts ){
       return BLOOM_INDEX_FAIL(index,
                              "bloom_index: column %s is the INTEGER PRIMARY KEY, which finds its "
                              "row by itself", key->name);

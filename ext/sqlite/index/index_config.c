@@ -41,14 +41,14 @@ static int state_write(bloom_record *record, bloom_index *index, const char *for
 #define CONFIG_IS_GONE      0x400u
 #define CONFIG_KIND         (~(CONFIG_AFFINITY | CONFIG_IS_VIRTUAL | CONFIG_IS_GONE))
 
-/* Words, bits, groups; hash_bits, lists, any collation, id, types; suffix. */
+/* Words, bits, groups; has_hash_bits, has_lists, is_of_texts; suffix. */
 const index_key_properties bloom_index_key_kinds[INDEX_NUM_KEY_KINDS] = {
-  [INDEX_KEY_HASHES] = {{NULL}, 0, INDEX_EQUALITY, 1, 0, 0, 0, 0, "entries"},
-  [INDEX_KEY_TEXTS] = {{"LIKE"}, 0x100, INDEX_EQUALITY | INDEX_PATTERN, 0, 1, 1, 1, 1, "entries"},
-  [INDEX_KEY_REGEXP] = {{"LIKE", "REGEXP"}, 0x900, INDEX_EQUALITY | INDEX_PATTERN
-                        | INDEX_EXPRESSION, 0, 1, 1, 1, 1, "entries"},
+  [INDEX_KEY_HASHES] = {{NULL}, 0, INDEX_EQUALITY, 1, 0, 0, "entries"},
+  [INDEX_KEY_TEXTS] = {{"LIKE"}, 0x100, INDEX_EQUALITY | INDEX_PATTERN, 0, 1, 1, "entries"},
+  [INDEX_KEY_REGEXP] = {{"LIKE", "REGEXP"}, 0x900,
+                        INDEX_EQUALITY | INDEX_PATTERN | INDEX_EXPRESSION, 0, 1, 1, "entries"},
   [INDEX_KEY_ZONES] = {{"RANGE"}, 0x1000,
-                       INDEX_EQUALITY | INDEX_RANGE | INDEX_NULL_TEST, 0, 0, 0, 0, 0, "zones"},
+                       INDEX_EQUALITY | INDEX_RANGE | INDEX_NULL_TEST, 0, 0, 0, "zones"},
 };
 
 void bloom_index_config_free(index_config *config){
@@ -68,7 +68,7 @@ static int config_set_equality(index_key *key){
   assert( key->collation );
   key->equality.kind = bloom_column_kind_of_affinity(key->affinity);
   return bloom_collation_named(key->collation, &key->equality.collation)
-    || index_properties_of(key)->takes_any_collation;
+    || index_properties_of(key)->is_of_texts;
 }
 
 int bloom_index_config_renew(bloom_index *index){

@@ -29,18 +29,18 @@ typedef enum index_key_kind {
 } index_key_kind;
 #define INDEX_NUM_KEY_KINDS (INDEX_KEY_ZONES + 1)
 
-/* A row of bloom_index_key_kinds[].  What else a kind needs is a `case` of each `switch` on kinds:
-** none has a default, so that compilers name those that lack it. */
+/* A row of bloom_index_key_kinds[].  A kind needs a `case` of each `switch` on kinds, too: none has
+** a default, so that compilers name those that lack it.  What it does not serve of its groups is
+** for bloom_index_like_read_literal() to refuse. */
 typedef struct index_key_properties {
-  const char *words[3];    /* behind the column in CREATE, which names it once with the first one */
-  uint32_t bits;           /* of the configuration */
-  uint32_t groups;         /* of conditions that it serves: index_group */
-  int has_hash_bits;       /* its tokens are bits of hashes */
-  int has_lists;           /* its tokens are lists, which bloom_index_choose() chooses */
-  int takes_any_collation; /* else built-in ones alone */
-  int takes_id;            /* the INTEGER PRIMARY KEY can be indexed by it */
-  int sees_types;          /* it tells 1 from 1.0, which `IS NOT` does not */
-  const char *suffix;      /* of its table: NAME_, this, and the column's number from 1 */
+  const char *words[3]; /* behind the column in CREATE, which names it once with the first one */
+  uint32_t bits;     /* of the configuration */
+  uint32_t groups;   /* of conditions that it serves: index_group */
+  int has_hash_bits; /* its tokens are bits of hashes */
+  int has_lists;     /* its tokens are lists, which bloom_index_choose() chooses */
+  int is_of_texts;   /* it is of values as texts: any collation and the id can be indexed by it, and
+                     ** it tells 1 from 1.0, which `IS NOT` does not */
+  const char *suffix; /* of its table: NAME_, this, and the column's number from 1 */
 } index_key_properties;
 extern const index_key_properties bloom_index_key_kinds[INDEX_NUM_KEY_KINDS];
 

@@ -378,7 +378,7 @@ static char *triggers_is_changed(const bloom_index *index){
   for(i=0; i<index->config.num_keys; i++){
     const index_key *key = &index->config.keys[i];
     const char *name = bloom_index_key_name(index, i);
-    if( index_properties_of(key)->sees_types && !key->is_virtual && !key->is_gone ){
+    if( index_properties_of(key)->is_of_texts && !key->is_virtual && !key->is_gone ){
       sqlite3_str_appendf(sql, " WHEN typeof(old.\"%w\") <> typeof(new.\"%w\") THEN 1", name,
                           name);
     }
@@ -406,6 +406,7 @@ int bloom_index_triggers_make(bloom_index *index, int is_in_doubt){
   for(i=0; i<INDEX_NUM_TRIGGERS && rc==SQLITE_OK; i++){
     const char *row = index_trigger_notes[i].row, *format = index_trigger_notes[i].when;
     char *when = format ? sqlite3_mprintf(format, id, id) : triggers_is_changed(index);
+    assert( row && index_triggers[i].suffix ); /* each trigger has its rows */
     rc = when==NULL ? SQLITE_NOMEM : bloom_sql_run(index->connection,
       "CREATE TRIGGER \"%w\".\"%w%s\" %s ON \"%w\" WHEN %s(%s.\"%w\" <= (SELECT covered FROM"
       " \"%w_state\") AND NOT EXISTS (SELECT 1 FROM \"%w_changed\" AS c WHERE c.id = %s.\"%w\"))"
