@@ -222,7 +222,7 @@ static int entries_read_codes(const bloom_entries_row *row, uint32_t *at, uint32
     }
     if( num_left==ENTRIES_LOOK_BITS ){
       /* A longer code: some of its ones. */
-      end += ENTRIES_LOOK_BITS/2 << k;
+      end += ENTRIES_LOOK_BITS/2u << k;
       num_left -= ENTRIES_LOOK_BITS/2;
       if( end>num_all ) return 0;
     }
