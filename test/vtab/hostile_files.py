@@ -13,7 +13,7 @@ import os
 import sqlite3
 import sys
 
-from cases import (SHADOW_TABLES, column, each, error_of, execute, expect, fill, filtered, image, main, one, quoted, test,
+from cases import (SHADOW_TABLES, column, each, error_of, execute, expect, fails, fill, filtered, image, main, one, quoted, test,
                    triggers_of)
 
 # All that a filter does, and what its methods may be entered from: savepoints, renames, DROP TABLE.
@@ -102,6 +102,21 @@ def each_alone(files):
         if db.in_transaction:
             db.execute("ROLLBACK")
         db.close()
+
+
+@test
+def a_layout_of_other_columns(files):
+    """Row 1 of another filter's pages: look-ups and commands say so, writes to the source go on, DROP TABLE and CREATE cure it."""
+    db = make(files, standalone=False)
+    db.execute("CREATE VIRTUAL TABLE other USING bloom(t, (k, n))")
+    db.execute("UPDATE f_pages SET bytes = (SELECT bytes FROM other_pages WHERE rowid = 1) WHERE rowid = 1")
+    for db in db, files.connect():
+        for sql in ("SELECT count(*) FROM f('key1')", "SELECT handle FROM f", "INSERT INTO f(f) VALUES ('merge')", "INSERT INTO f(f) VALUES ('rebuild')",
+                    "INSERT INTO f(f) VALUES ('integrity-check')"):
+            fails(db, sql, "open the connection anew, or drop f and create it again")
+        db.execute("INSERT INTO t(k) VALUES ('new')")
+    execute(db, "DROP TABLE f", "CREATE VIRTUAL TABLE f USING bloom(t, k)")
+    expect(one(db, "SELECT count(*) FROM f('new')"), 1)
 
 
 # -- Views in place of shadow tables ----------------------------------------------------------

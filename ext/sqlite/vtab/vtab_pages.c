@@ -301,8 +301,9 @@ static int take_layout(bloom_vtab *vtab, sqlite3_blob *row_1){
   code_layout(&record, &layout);
   if( record.rc!=SQLITE_OK ) return fail_damaged(vtab, "its layout");
   if( layout.rules.num_columns!=vtab->args.num_columns ){
-    return BLOOM_VTAB_FAIL(vtab, "bloom: the database of %s was replaced: open the connection anew",
-                           vtab->name);
+    return BLOOM_VTAB_FAIL(vtab, "bloom: the pages of %s are those of a filter of other columns:"
+                           " open the connection anew, or drop %s and create it again",
+                           vtab->name, vtab->name);
   }
   vtab->layout = layout;
   memcpy(vtab->layout_bytes, bytes, sizeof(bytes));
