@@ -154,6 +154,15 @@ def its_triggers_on_two_tables(files):
 
 
 @test
+def a_trigger_of_a_key_of_several_columns(files):
+    """A filter of one column has none of its name, and a trigger of that name and effect is no other's."""
+    db = make(files, "t, k")
+    db.execute("""CREATE TRIGGER "f_after_update" AFTER UPDATE ON "t" BEGIN INSERT INTO "f_new"(key, r) VALUES (new."k", random()); END""")
+    is_uncertain(db)
+    goes_on(db, "SELECT k FROM t")
+
+
+@test
 def a_column_that_is_refused_now(files):
     """The triggers are as they were, and their column cannot be followed any more."""
     db = make(files, "t, k")

@@ -331,7 +331,7 @@ static int give_block(sqlite3_context *context, const block_build_state *state){
         : bloom_find_bits_per_key(context, block_build_function.bits, &state->size, num_keys[i],
                                   bits);
   }
-  assert( most_keys<=state->hashes.num_hashes );
+  assert( most_keys<=state->slots.num_hashes ); /* after an error one more than hashes has */
   if( rc==SQLITE_OK ) rc = write_block(context, state, num_keys, bits_per_key);
   sqlite3_free(bits_per_key);
   sqlite3_free(num_keys);

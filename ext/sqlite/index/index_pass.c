@@ -44,7 +44,7 @@ static index_form pass_form_of_text(const bloom_index *index, index_condition co
   const int is_bound = sqlite3_libversion_number()>=3028000 && sqlite3_value_frombind(value);
   const unsigned char *text = sqlite3_value_text(value), *ascii_end = text;
   int may_be_number;
-  assert( sqlite3_value_type(value)==SQLITE_TEXT && group<INDEX_NULL_TEST );
+  assert( (text==NULL || sqlite3_value_type(value)==SQLITE_TEXT) && group<INDEX_NULL_TEST );
   /* Binding takes a byte order mark from UTF-16, which begins with 0xEF in UTF-8. */
   if( text==NULL || (text[0]==0xEF && index->letter_bytes!=1) ) return INDEX_FORM_NONE;
   if( condition.is_literal ) return condition.is_end ? INDEX_FORM_END : INDEX_FORM_PLAIN;

@@ -241,7 +241,8 @@ static int regexp_check(bloom_index *index, index_condition *condition, int *is_
   sqlite3_stmt *statement;
   int is_right = 1, is_built_in = 0, rc;
   size_t i;
-  assert( condition->kind==INDEX_REGEXP );
+  /* Where xBestIndex could not read, each look-up checks again. */
+  assert( index_is_regexp(condition->kind) );
   rc = bloom_sql_prepare(index->connection, &statement,
                          "SELECT CASE WHEN ?1 REGEXP ?2 THEN 1 ELSE 0 END");
   for(i=0; i<BLOOM_COUNT_OF(regexp_samples) && rc==SQLITE_OK; i++){
