@@ -477,6 +477,23 @@ def a_configuration_under_a_statement(files):
         expect(db.execute(query).fetchall(), [(1,)])
 
 
+@each({"a hash": ("k, message", "k", "message = 'request 7919'"), "a pattern": ("k, message LIKE", "k", "message LIKE '%quest 7919'"),
+       "a zone": ("k, k RANGE", "k", "k < 'key10' AND k > 'key0'")})
+def a_configuration_of_fewer_columns(files, columns, others, where):
+    """A 'rebuild' that failed has it read again, with a layout and entries that are its own; a held statement looks for a column that it lacks."""
+    db = make(files.connect(":memory:"), columns=columns)
+    db.execute("CREATE VIRTUAL TABLE other USING bloom_index(log, %s)" % others)
+    query = "SELECT id FROM log_index WHERE " + where
+    expect(db.execute(query).fetchall(), [(1,)])
+    stop_after(db, 5000, 1)
+    fails(db, "INSERT INTO log_index(log_index) VALUES ('rebuild')", "interrupted")
+    db.set_progress_handler(None, 0)
+    execute(db, "DELETE FROM log_index_state", "INSERT INTO log_index_state SELECT * FROM other_state")
+    for table in "spans", "entries1":
+        execute(db, "DELETE FROM log_index_" + table, "INSERT INTO log_index_%s(rowid, data) SELECT rowid, data FROM other_%s" % (table, table))
+    expect(db.execute(query).fetchall(), [(1,)])
+
+
 @test
 def a_configuration_beside_a_layout(files):
     """A 'rebuild' that failed at its first row has it read again, and the layout of before is taken from memory: one has lists of texts, one hashes."""

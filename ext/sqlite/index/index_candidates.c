@@ -293,15 +293,11 @@ static int candidates_narrow_by_entries(const candidates_query *query,
     index_search search = {.index = query->index, .generation = generation,
                            .condition = plan->conditions[number],
                            .within = blocks->segments ? blocks : NULL};
-    const index_key *key;
     index_block_set found;
     int is_all = 0;
     if( !query->usable[number]
      || (int)candidates_turn_of(query->index, &search.condition)!=i/num_conditions ) continue;
     if( candidates_are_few(blocks) ) break;
-    key = &query->index->config.keys[search.condition.key];
-    /* The configuration may be another than the plan was made by, if it was read again since. */
-    if( !index_serves(key, index_group_of(search.condition.kind)) ) return SQLITE_CORRUPT_VTAB;
     rc = bloom_index_blocks_make(&found, generation->num_spans);
     if( rc==SQLITE_OK ) rc = bloom_index_search(&search, query->args[number],
                                                 &query->lists[number], &found, &is_all);

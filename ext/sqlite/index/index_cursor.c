@@ -394,6 +394,17 @@ static int cursor_look_up(index_cursor *cursor, sqlite3_value **args, index_form
   return rc;
 }
 
+/* Returns 1 if an indexed column serves a condition, or none is to, -1.  The configuration may be
+** another than the plan was made by: it is read again after a 'rebuild' that failed. */
+static int cursor_is_served(const bloom_index *index, const index_condition *condition, int key,
+                            int has_zones){
+  const index_key *column = &index->config.keys[key<0 ? 0 : key];
+  if( key<0 ) return 1;
+  return key<index->config.num_keys && column->column==condition->column && !column->doubt
+    && (column->kind==INDEX_KEY_ZONES)==has_zones
+    && index_serves(column, index_group_of(condition->kind));
+}
+
 /* Reads the plan, unless it is the one that was read last.  Checks what xBestIndex could not read,
 ** and what may have changed since: a prepared statement runs again after the schema changed. */
 static int cursor_read_plan(index_cursor *cursor, int number, const char *text){
@@ -414,10 +425,8 @@ static int cursor_read_plan(index_cursor *cursor, int number, const char *text){
   plan->flags = index->source.doubt ? number | INDEX_PLAN_FREE : number;
   for(i=0; i<plan->num_conditions && rc==SQLITE_OK; i++){
     index_condition *condition = &plan->conditions[i];
-    if( (condition->key>=0 && index->config.keys[condition->key].doubt)
-     || (condition->zone>=0 && index->config.keys[condition->zone].doubt) ){
-      plan->flags |= INDEX_PLAN_FREE;
-    }
+    if( !cursor_is_served(index, condition, condition->key, 0)
+     || !cursor_is_served(index, condition, condition->zone, 1) ) plan->flags |= INDEX_PLAN_FREE;
     if( index_is_pattern(condition->kind) && number & INDEX_PLAN_UNCHECKED ){
       rc = bloom_index_like_check(index, condition);
     }
