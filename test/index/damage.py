@@ -306,6 +306,23 @@ def layout_is_damaged(files, at, form, number):
     is_sound(db)
 
 
+@each(["with rows", "without"])
+def a_run_of_zones(files, rows):
+    """A RANGE column has none, though there be a table with its rows."""
+    db = make(files.connect(), columns="k, message RANGE")
+    data = state(db, "layout")[:-8]
+    expect(struct.unpack_from("<2I", data, 156), (0, 0), "bits of the token, runs")
+    data = u32(data[:172] + data[116:156] + data[172:], 160, 1)
+    if rows == "with rows":
+        execute(db, "CREATE TABLE log_index_entries2(data)", "INSERT INTO log_index_entries2(rowid, data) SELECT rowid, data FROM log_index_entries1")
+    db.execute("UPDATE log_index_state SET layout = ?", (checksummed(data),))
+    is_right(db)
+    fails(db, CHECK, "damaged")
+    more_rows(db, 50)
+    command(db, "merge")
+    is_sound(db)
+
+
 @test
 def a_row_in_the_layout(files):
     """Of a small run: no other byte of it, under a right checksum, is believed; nor is a run of texts there, or a second one."""

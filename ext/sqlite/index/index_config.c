@@ -221,7 +221,8 @@ static void layout_record_key(bloom_record *record, const index_key *key,
   uint32_t i, num_targets = 0, num_in_layout = 0;
   uint32_t of_target = 0, of_sources = 0; /* their end_block; 0: there is none */
   bloom_record_u32(record, &of_key->hash_bits, 0, INDEX_MAX_HASH_BITS);
-  bloom_record_u32(record, &of_key->num_runs, 0, INDEX_ROOM_RUNS);
+  bloom_record_u32(record, &of_key->num_runs, 0,
+                   key->kind==INDEX_KEY_ZONES ? 0 : INDEX_ROOM_RUNS);
   bloom_record_u64(record, &of_key->number);
   bloom_record_expect(record, (of_key->hash_bits>0)==index_properties_of(key)->has_hash_bits);
   for(i=0; i<of_key->num_runs && record->rc==SQLITE_OK; i++){
