@@ -16,7 +16,8 @@
 ** them, through multiples of num_bits, are the resonances.  To a lesser degree
 ** probes 1, 4, 7, ... depend on the hash modulo 3, probes 3, 8, 13, ... modulo 5, which adds
 ** a few percent where num_bits is a multiple of these.  Where 257, 65537 or several of them
-** divide it, the keys of one class modulo these have all their probes in the same positions.
+** divide it, keys that are equal modulo these have all their probes in the same
+** classes of positions.
 */
 #ifndef BLOOM_CORE_SIZING_H
 #define BLOOM_CORE_SIZING_H
