@@ -165,14 +165,18 @@ def stop_after(db, num_calls, num_steps):
     db.set_progress_handler(tick, num_steps)
 
 
-def without_chain(db, filter_="f"):
-    """Makes a filter one of an older version: its layout does not say that the journal's rows are a chain, and its triggers have no OF, and write random() alone."""
+def checksummed(layout):
+    """The 320 bytes of a filter's layout, with their checksum."""
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../examples/formats"))
     from parquet_filter import hash as xxh64
-    layout = bytearray(one(db, 'SELECT bytes FROM "%s_pages" WHERE rowid = 1' % filter_))
+    return bytes(layout) + xxh64(bytes(layout)).to_bytes(8, "little")
+
+
+def without_chain(db, filter_="f"):
+    """Makes a filter one of an older version: its layout does not say that the journal's rows are a chain, and its triggers have no OF, and write random() alone."""
+    layout = bytearray(one(db, 'SELECT bytes FROM "%s_pages" WHERE rowid = 1' % filter_)[:320])
     layout[28:32] = bytes(4)
-    layout[320:328] = xxh64(bytes(layout[:320])).to_bytes(8, "little")
-    db.execute('UPDATE "%s_pages" SET bytes = ? WHERE rowid = 1' % filter_, (bytes(layout),))
+    db.execute('UPDATE "%s_pages" SET bytes = ? WHERE rowid = 1' % filter_, (checksummed(layout),))
     for name, text in db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND sql LIKE '%_new%' ORDER BY rowid").fetchall():
         db.execute('DROP TRIGGER "%s"' % name)
         text = re.sub(r' OF "[^"]*"(, "[^"]*")* ON', " ON", text)

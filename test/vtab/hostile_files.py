@@ -13,7 +13,7 @@ import os
 import sqlite3
 import sys
 
-from cases import (SHADOW_TABLES, column, each, error_of, execute, expect, fails, fill, filtered, image, main, one, quoted, test,
+from cases import (SHADOW_TABLES, checksummed, column, each, error_of, execute, expect, fails, fill, filtered, image, main, one, quoted, test,
                    triggers_of)
 
 # All that a filter does, and what its methods may be entered from: savepoints, renames, DROP TABLE.
@@ -102,6 +102,16 @@ def each_alone(files):
         if db.in_transaction:
             db.execute("ROLLBACK")
         db.close()
+
+
+@each({"a standalone filter that is repaired": (True, b"bloomvt4"), "one column, of more than three": (False, b"bloomvt3"), "standalone, of more than three": (True, b"bloomvt3")})
+def a_layout_of_another_kind(files, standalone, magic):
+    """Under a right checksum: it is damaged."""
+    db = make(files, standalone)
+    layout = one(db, "SELECT bytes FROM f_pages WHERE rowid = 1")[8:320]
+    db.execute("UPDATE f_pages SET bytes = ? WHERE rowid = 1", [checksummed(magic + layout)])
+    for sql in "SELECT * FROM f", "SELECT count(*) FROM f('key1')", "INSERT INTO f(f) VALUES ('integrity-check')":
+        fails(db, sql, "f is damaged: its layout")
 
 
 @test

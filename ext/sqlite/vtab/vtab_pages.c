@@ -250,6 +250,8 @@ static void code_layout(bloom_record *record, bloom_vtab_layout *layout){
                               && magic[7]<=OF_HEALING);
   bloom_record_u64(record, &layout->number);
   bloom_record_int(record, &rules->num_columns, 0, BLOOM_MAX_KEY_COLUMNS);
+  bloom_record_expect(record, (magic[7]!=OF_CELLS || rules->num_columns>BLOOM_MAX_SURE_COLUMNS)
+                              && (magic[7]!=OF_HEALING || rules->num_columns>0));
   bloom_record_u32(record, &layout->blocks_per_page, 1, 2048);
   bloom_record_int(record, &layout->num_layers, 1,
                    rules->num_columns>0 ? 1 : BLOOM_VTAB_MAX_LAYERS);
