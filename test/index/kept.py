@@ -54,6 +54,20 @@ def converts(files, how):
     expect(one(db, "SELECT count(*) FROM sqlite_master WHERE name <> 'log'"), 0)
 
 
+@each(["merge", "merge=100", "rebuild"])
+def tables_are_in_the_way(files, how):
+    """What DROP by bloom 1.2 leaves of a converted index, or the user's: the error has the SQL."""
+    db = kept(files)
+    execute(db, "CREATE TABLE log_index_spans(data BLOB)", "CREATE TABLE log_index_zones3(x)")
+    error = str(error_of(db, "INSERT INTO log_index(log_index) VALUES ('%s')" % how))
+    assert "table log_index_spans, table log_index_zones3 are in the way of log_index: " in error, error
+    is_right(db)
+    db.executescript(error.split("of log_index: ")[1])
+    command(db, "merge")
+    is_right(db)
+    is_believed(db)
+
+
 @test
 def renamed_and_dropped(files):
     """As it is."""

@@ -51,9 +51,11 @@ static int commands_start_over(bloom_index *index, sqlite3_int64 max_rows){
 /* Fails where a rebuilt index could not be trusted: a trigger may keep notes out, or a statement
 ** that writes rows runs without the triggers that are made now. */
 static int commands_check_rebuild(bloom_index *index){
-  char *doubt;
+  char *doubt, *lacked = index->is_of_1_2 ? bloom_index_tables_lacked(index) : NULL;
   int is_mid_write = 0, rc = bloom_index_source_why_not_merge(index, &doubt);
-  if( rc==SQLITE_OK ) rc = bloom_index_check_names(index, "NULL", 0);
+  if( rc==SQLITE_OK && index->is_of_1_2 && lacked==NULL ) rc = SQLITE_NOMEM;
+  if( rc==SQLITE_OK ) rc = bloom_index_check_names(index, lacked ? lacked : "NULL", 0);
+  sqlite3_free(lacked);
   if( rc==SQLITE_OK && doubt ) rc = bloom_sql_may_be_mid_write(index->connection, &is_mid_write);
   sqlite3_free(doubt);
   if( rc!=SQLITE_OK || !is_mid_write ) return rc;

@@ -95,6 +95,10 @@ int bloom_index_tables_find_left(bloom_index *index, int has_state, unsigned *le
 /* Makes the others, and counts in *num_made all that are there.  bloom_index_reset() fills them. */
 int bloom_index_tables_create(bloom_index *index, unsigned left, int *num_made);
 
+/* Returns the names of the tables that an index of bloom 1.2 lacks, as a list in SQL, to be freed;
+** NULL if there is no memory. */
+char *bloom_index_tables_lacked(const bloom_index *index);
+
 /* Makes the tables that an index of bloom 1.2 lacks, and empties its tables of blocks, which stay
 ** until the index is dropped. */
 int bloom_index_tables_upgrade(bloom_index *index);

@@ -153,6 +153,17 @@ static int tables_run(bloom_index *index, int first, int end, const char *format
   return rc;
 }
 
+char *bloom_index_tables_lacked(const bloom_index *index){
+  sqlite3_str *list = sqlite3_str_new(NULL);
+  int i;
+  sqlite3_str_appendall(list, "NULL");
+  for(i=INDEX_TABLES_OF_1_2; i<bloom_index_num_tables(index); i++){
+    const index_table table = tables_get(&index->config, i);
+    sqlite3_str_appendf(list, ", '%q%s'", index->name, table.suffix);
+  }
+  return sqlite3_str_finish(list);
+}
+
 int bloom_index_tables_upgrade(bloom_index *index){
   /* SQLite drops no table while a command runs. */
   int num_made = 0, rc = tables_run(index, bloom_index_num_tables(index),
