@@ -661,6 +661,22 @@ def an_authorizer_that_lets_read(files):
     is_whole(db)
 
 
+@test
+def a_refused_look_up(files):
+    """One that an authorizer refuses, at any place, of a connection that has not opened the filter yet: the error says so."""
+    make(files, "t, k").close()
+    for place in range(1, 1000):
+        db = files.connect()
+        asked = iter(range(1, 1 << 30))
+        db.set_authorizer(lambda *_: sqlite3.SQLITE_DENY if next(asked) == place else sqlite3.SQLITE_OK)
+        error = error_of(db, "SELECT count(*) FROM f('absent')")
+        db.close()
+        assert error is None or "not authorized" in str(error) or "prohibited" in str(error), error
+        if next(asked) <= place:
+            return
+    assert False, "never done"
+
+
 @each(["merge", "merge=2", "rebuild"])
 def refused_command(files, command):
     """A command that an authorizer refuses, at any place, leaves the filter as certain as it was, in a transaction that goes on."""

@@ -208,7 +208,7 @@ void bloom_index_layout_free(bloom_index *index){
   if( index->layout ) sqlite3_free(index->layout->bytes);
   sqlite3_free(index->layout);
   index->layout = NULL;
-  index->facts.known &= ~(unsigned)INDEX_FACT_LAYOUT;
+  index->facts.known = 0;
 }
 
 /* -- The record ----------------------------------------------------------------------------- */

@@ -222,8 +222,12 @@ static int vtab_connect(sqlite3 *db, void *connection, int num_args, const char 
     sqlite3_free(declaration);
   }
   if( rc==SQLITE_OK ) sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
-  if( rc==SQLITE_OK ) *result = &vtab->base;
-  else vtab_disconnect(&vtab->base);
+  if( rc==SQLITE_OK ){
+    *result = &vtab->base;
+    return rc;
+  }
+  rc = bloom_sql_failure(vtab->connection, "bloom", args[2], rc, error);
+  vtab_disconnect(&vtab->base);
   return rc;
 }
 
