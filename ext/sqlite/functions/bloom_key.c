@@ -116,7 +116,7 @@ static size_t write_uuid_key(const key_type *type, sqlite3_value *value, uint8_t
     bytes[num_digits/2] = (uint8_t)(num_digits%2 ? bytes[num_digits/2] | digit : digit<<4);
     num_digits++;
   }
-  assert( num_digits==2*UUID_BYTES );
+  assert( num_digits/2==UUID_BYTES );
   return UUID_BYTES;
 }
 

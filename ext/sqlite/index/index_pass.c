@@ -353,7 +353,7 @@ static int numbers_have_index(bloom_index *index, const index_condition *conditi
 #define NUMBERS_DIGITS 9
 
 /* Each of three numbers has 8 places of a point with 3 ends, or 9 with one. */
-#define NUMBERS_MAX_PREFIXES (3*3*(NUMBERS_DIGITS - 1))
+#define NUMBERS_MAX_PREFIXES ((size_t)3*3*(NUMBERS_DIGITS - 1))
 
 /* Adds the beginnings of texts whose first digits are these, with a decimal point at any place or
 ** none.  Zeros at the end are left out: in a text zeros may follow, or an exponent. */

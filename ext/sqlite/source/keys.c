@@ -142,12 +142,12 @@ static int hash_columns(const bloom_key_rules *rules, bloom_tuple_reader *reader
     }
     if( parts==NULL ){
       rc = hash_read_value(reader, rule, value, &part, wanted);
+    }else if( is_query ){
+      rc = hash_value(reader->connection->db, rule, parts[i], BLOOM_TO_LOOK_FOR, &part, wanted);
     }else{
       /* A TEXT in a column of numbers, such as '9007199254740993' with a NUL, would have a third
       ** hash, that of its text, where one unit allows 2. */
-      rc = hash_value(is_query ? reader->connection->db : NULL, rule, parts[i],
-                      is_query ? BLOOM_TO_LOOK_FOR
-                      : is_limited && !wanted && rule.kind==BLOOM_COLUMN_NUMBER
+      rc = hash_value(NULL, rule, parts[i], is_limited && !wanted && rule.kind==BLOOM_COLUMN_NUMBER
                       ? BLOOM_TO_STORE_NUMBER : BLOOM_TO_STORE, &part, wanted);
     }
     if( rc!=SQLITE_OK ) return rc;
