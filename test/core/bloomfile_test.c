@@ -518,7 +518,7 @@ TEST(looking_for_the_sets_can_be_stopped){
   free(expected);
 }
 
-/* More hashes than that would take too long; a file without probes has nothing to read. */
+/* More hashes than that would take too long. */
 TEST(hashes_are_tested_by_the_size_of_the_file){
   const bloom_filter small = {.shape = any_shape(191, 4, 6)}, wide = {.shape = any_shape(1, 1 << 28, 100)};
   assert_int_equal(bloomfile->num_tried(&small), BLOOM_FPR_SAMPLE);

@@ -306,6 +306,16 @@ def layout_is_damaged(files, at, form, number):
     is_sound(db)
 
 
+def a_layout_is_damage(db, data, more):
+    """It has a right checksum: queries read the table, and a merge, after more rows, repairs it."""
+    db.execute("UPDATE log_index_state SET layout = ?", (checksummed(data),))
+    is_right(db)
+    fails(db, CHECK, "damaged")
+    more_rows(db, more)
+    command(db, "merge")
+    is_sound(db)
+
+
 @each(["with rows", "without"])
 def a_run_of_zones(files, rows):
     """A RANGE column has none, though there be a table with its rows."""
@@ -315,12 +325,7 @@ def a_run_of_zones(files, rows):
     data = u32(data[:172] + data[116:156] + data[172:], 160, 1)
     if rows == "with rows":
         execute(db, "CREATE TABLE log_index_entries2(data)", "INSERT INTO log_index_entries2(rowid, data) SELECT rowid, data FROM log_index_entries1")
-    db.execute("UPDATE log_index_state SET layout = ?", (checksummed(data),))
-    is_right(db)
-    fails(db, CHECK, "damaged")
-    more_rows(db, 50)
-    command(db, "merge")
-    is_sound(db)
+    a_layout_is_damage(db, data, more=50)
 
 
 @test
@@ -381,12 +386,7 @@ def a_target_is_hostile(files, source_role, changes):
     expect(struct.unpack_from("<I", data, 104), (2,), "runs")
     of_target = dict(zip(("number", "last", "entries", "rows", "end_block", "slot", "role"), target), **dict({"role": 2}, **changes))
     data = data[:116] + struct.pack("<3Q4I", *source[:6], source_role) + struct.pack("<3Q4I", *of_target.values()) + data[196:]
-    db.execute("UPDATE log_index_state SET layout = ?", (checksummed(data),))
-    is_right(db)
-    fails(db, CHECK, "damaged")
-    more_rows(db, 1)
-    command(db, "merge")
-    is_sound(db)
+    a_layout_is_damage(db, data, more=1)
 
 
 @test

@@ -29,7 +29,7 @@ static int candidates_compare_tokens(const void *a, const void *b){
   return (of_a>of_b) - (of_a<of_b);
 }
 
-/* Replaces *blocks by those that were found, all of which it has; empty, it stands for all. */
+/* Replaces *blocks, all blocks if it has no segments, by those of them that were found. */
 static void candidates_take(index_block_set *blocks, index_block_set *found){
   assert( found->segments );
   assert( blocks->segments==NULL

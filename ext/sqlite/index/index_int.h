@@ -38,8 +38,8 @@ typedef struct index_key_properties {
   uint32_t groups;   /* of conditions that it serves: index_group */
   int has_hash_bits; /* its tokens are bits of hashes */
   int has_lists;     /* its tokens are lists, which bloom_index_choose() chooses */
-  int is_of_texts;   /* it is of values as texts: any collation and the id can be indexed by it, and
-                     ** it tells 1 from 1.0, which `IS NOT` does not */
+  int is_of_texts;   /* it indexes values as texts: under any collation, those of the id, too; and 1
+                     ** and 1.0 differ, which `IS NOT` takes for equal */
   const char *suffix; /* of its table: NAME_, this, and the column's number from 1 */
 } index_key_properties;
 extern const index_key_properties bloom_index_key_kinds[INDEX_NUM_KEY_KINDS];

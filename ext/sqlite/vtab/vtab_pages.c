@@ -493,8 +493,8 @@ int bloom_vtab_add_key(bloom_vtab *vtab, bloom_key_values key){
   if( rc==SQLITE_OK ) rc = sqlite3_blob_write(blob, bytes, sizeof(bytes), 0);
   rc = close_row(blob, rc);
   if( rc!=SQLITE_OK ) return rc;
-  /* The layer may be full if the page had its share of the layer's capacity before.  To know reads
-  ** all N pages, so one hash in N does it. */
+  /* The layer may be full if the page had its share of the layer's capacity before.  Counting reads
+  ** all N pages, so one hash in N leads to it. */
   share = (double)layout->layers[layer].capacity * (double)num_page_blocks(layout, layer, page)
     / (double)layout->layers[layer].num_blocks;
   if( (double)(header.num_filled - 1)<share
